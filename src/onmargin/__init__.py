@@ -1,0 +1,43 @@
+"""Online learning with a margin. Names load their modules on first use, so that import is light."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "Perceptron": "estimators.perceptron",
+    "PassiveAggressiveClassifier": "estimators.passive_aggressive",
+    "MIRA": "estimators.passive_aggressive",
+    "PassiveAggressiveRegressor": "estimators.regressor",
+    "PassiveAggressiveUniclass": "estimators.uniclass",
+    "AROW": "estimators.second_order",
+    "SoftConfidenceWeighted": "estimators.second_order",
+    "SecondOrderPerceptron": "estimators.second_order",
+    "progressive": "protocols.progressive",
+    "Progress": "results.progress",
+    "save": "estimators.saving",
+    "load": "estimators.saving",
+    "conformance": "",
+    "datasets": "",
+}
+_MODULES = {"conformance": "estimators.conformance", "datasets": "sources.datasets"}
+
+__all__ = ["__version__", *_HOMES]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        value: Any = import_module(f".{_MODULES[name]}", __name__)
+    elif name in _HOMES:
+        value = getattr(import_module(f".{_HOMES[name]}", __name__), name)
+    else:
+        raise AttributeError(f"onmargin has no {name!r}; known are {', '.join(__all__)}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,1 @@
+"""The ground floor: how rows look to machine code. Knows nothing of learning."""

@@ -1,0 +1,52 @@
+"""Can these rows and labels be learned from? One sweep each, before or beside the loop."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from .parts import specialise
+from .rows import measure_row
+
+
+@specialise
+def first_not_finite(rows: Any, stop: Any) -> Any:
+    """The first row whose squared length is NaN or infinite, or `stop`."""
+    for row in range(stop):
+        if not math.isfinite(measure_row(rows, row)):
+            return row
+    return stop
+
+
+@specialise
+def is_canonical(indices: Any, starts: Any, columns: Any) -> Any:
+    """Each row's indices rise and stay below `columns`, and the row bounds are in order."""
+    for row in range(starts.size - 1):
+        start, stop = starts[row], starts[row + 1]
+        if start > stop or stop > indices.size:
+            return False
+        ordered = True
+        for j in range(start + 1, stop):
+            ordered &= indices[j] > indices[j - 1]
+        if not ordered or (stop > start and indices[stop - 1] >= columns):
+            return False
+    return True
+
+
+@specialise
+def find_codes(labels: Any, classes: Any, codes: Any) -> Any:
+    """codes[i] = the number of labels[i] among the sorted classes, -1 if it is not there."""
+    unknown = 0
+    for i in range(labels.size):
+        label = labels[i]
+        low, high = 0, classes.size
+        while low < high:
+            middle = (low + high) >> 1
+            if classes[middle] < label:
+                low = middle + 1
+            else:
+                high = middle
+        found = low < classes.size and classes[low] == label
+        codes[i] = low if found else -1
+        unknown += not found
+    return unknown

@@ -1,0 +1,133 @@
+"""Eight float64 in one register: the only file that writes LLVM.
+
+Numba leaves LLVM's SLP vectoriser off, so a plain loop over outputs stays scalar. Each function
+here has a Python body (eight numbers in a NumPy array) and an LLVM body of the same meaning.
+Arrays hold float64 or float32; sums are always float64.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.core.datamodel import models, register_default
+from numba.extending import intrinsic, overload
+
+WIDTH = 8
+
+
+class Lanes(types.Type):
+    """Numba's name for eight float64 side by side."""
+
+    def __init__(self) -> None:
+        super().__init__(name="Lanes8")
+
+
+lanes_type = Lanes()
+_VECTOR = ir.VectorType(ir.DoubleType(), WIDTH)
+
+
+@register_default(Lanes)
+class _LanesModel(models.PrimitiveModel):
+    def __init__(self, dmm: Any, fe_type: Any) -> None:
+        super().__init__(dmm, fe_type, _VECTOR)
+
+
+def nothing() -> Any:
+    """Eight zeros."""
+    return np.zeros(WIDTH)
+
+
+def load(array: Any, first: Any) -> Any:
+    """Elements first .. first + 7 of a flat contiguous array."""
+    return array[first : first + WIDTH].astype(np.float64)
+
+
+def store(array: Any, first: Any, lanes: Any) -> None:
+    """Write elements first .. first + 7 of a flat contiguous array."""
+    array[first : first + WIDTH] = lanes
+
+
+def plus_times(lanes: Any, other: Any, factor: Any) -> Any:
+    """lanes + factor * other, lane by lane."""
+    return lanes + factor * other
+
+
+def _address(context: Any, builder: Any, array_type: Any, array: Any, first: Any) -> Any:
+    struct = context.make_array(array_type)(context, builder, array)
+    pointer = cgutils.gep(builder, struct.data, first)
+    element = context.get_data_type(array_type.dtype)
+    vector = ir.VectorType(element, WIDTH)
+    return builder.bitcast(pointer, vector.as_pointer()), array_type.dtype.bitwidth // 8
+
+
+def _splat(builder: Any, value: Any) -> Any:
+    zero = ir.Constant(ir.IntType(32), 0)
+    one = builder.insert_element(ir.Constant(_VECTOR, ir.Undefined), value, zero)
+    mask = ir.Constant(ir.VectorType(ir.IntType(32), WIDTH), [0] * WIDTH)
+    return builder.shuffle_vector(one, ir.Constant(_VECTOR, ir.Undefined), mask)
+
+
+@intrinsic
+def _nothing(typingctx: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return ir.Constant(_VECTOR, [0.0] * WIDTH)
+
+    return lanes_type(), codegen
+
+
+@intrinsic
+def _load(typingctx: Any, array: Any, first: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        pointer, align = _address(context, builder, signature.args[0], args[0], args[1])
+        loaded = builder.load(pointer, align=align)
+        if array.dtype == types.float32:
+            loaded = builder.fpext(loaded, _VECTOR)
+        return loaded
+
+    return lanes_type(array, types.intp), codegen
+
+
+@intrinsic
+def _store(typingctx: Any, array: Any, first: Any, lanes: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        pointer, align = _address(context, builder, signature.args[0], args[0], args[1])
+        value = args[2]
+        if array.dtype == types.float32:
+            value = builder.fptrunc(value, ir.VectorType(ir.FloatType(), WIDTH))
+        builder.store(value, pointer, align=align)
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp, lanes_type), codegen
+
+
+@intrinsic
+def _plus_times(typingctx: Any, lanes: Any, other: Any, factor: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        scaled = builder.fmul(args[1], _splat(builder, args[2]), flags=("contract",))
+        return builder.fadd(args[0], scaled, flags=("contract",))
+
+    return lanes_type(lanes_type, lanes_type, types.float64), codegen
+
+
+@overload(nothing)
+def _nothing_compiled():
+    return lambda: _nothing()
+
+
+@overload(load)
+def _load_compiled(array, first):
+    return lambda array, first: _load(array, first)
+
+
+@overload(store)
+def _store_compiled(array, first, lanes):
+    return lambda array, first, lanes: _store(array, first, lanes)
+
+
+@overload(plus_times)
+def _plus_times_compiled(lanes, other, factor):
+    return lambda lanes, other, factor: _plus_times(lanes, other, factor)

@@ -1,0 +1,130 @@
+"""Parts and how they become machine code: the only file that knows Numba's caching.
+
+A *part* is a small pure function. A *loop* is written once, with its roles imported under role
+names; `specialise` binds other parts to those names and compiles the result under a name of its
+own, so that Numba's disk cache can tell the combinations apart.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from types import CodeType, FunctionType, ModuleType
+from typing import Any
+
+from numba import njit, typeof
+
+# No reference counting (allocation in a loop becomes a compile error), no GIL, IEEE NaN and
+# infinity kept, so that a finiteness test means what it says. Sums stay in order: given leave to
+# reassociate, LLVM turns sparse sums into hardware gathers, several times slower than plain loads
+# on processors with the gather mitigation. Sums over contiguous entries get REASSOCIATED.
+OPTIONS: dict[str, Any] = {
+    "_nrt": False,
+    "nogil": True,
+    "error_model": "numpy",
+    "fastmath": {"contract", "nsz", "arcp"},
+}
+REASSOCIATED = {**OPTIONS, "fastmath": OPTIONS["fastmath"] | {"reassoc"}}
+
+Part = Callable[..., Any]
+
+part: Callable[[Part], Part] = njit(forceinline=True, **OPTIONS)
+
+_specialised: dict[str, Part] = {}
+
+
+def plain(function: Part) -> FunctionType:
+    """The Python function behind a part (itself where Numba is switched off)."""
+    python: FunctionType = getattr(function, "py_func", function)
+    return python
+
+
+def specialise(loop: Part, **roles: Part) -> Part:
+    """Compile `loop` with each role name bound to the given part (memoised by name)."""
+    words = "_".join(part.__name__ for part in roles.values())
+    name = f"{loop.__name__}_{words}_{fingerprint(loop, *roles.values())}"
+    if name not in _specialised:
+        source = plain(loop)
+        bound = FunctionType(source.__code__, {**source.__globals__, **roles}, name)
+        bound.__qualname__, bound.__module__ = name, source.__module__
+        _specialised[name] = njit(cache=True, **OPTIONS)(bound)
+    return _specialised[name]
+
+
+def fingerprint(*parts: Part) -> str:
+    """Twelve hex digits that change whenever what the parts compute may have changed.
+
+    Our own parts are covered by the text of every file under `compiled` and `learn`; a user's
+    part by what it can see: bytecode, constants, closure and, transitively, the globals it names.
+    """
+    digest = hashlib.sha256(_own_sources().encode())
+    for part in parts:
+        function = plain(part)
+        digest.update(f"{function.__module__}.{function.__qualname__}".encode())
+        if not _is_ours(function):
+            for line in _visible(function, set()):
+                digest.update(line.encode())
+    return digest.hexdigest()[:12]
+
+
+@cache
+def _own_sources() -> str:
+    root = Path(__file__).parent.parent
+    digest = hashlib.sha256()
+    for folder in ("compiled", "learn"):
+        for path in sorted((root / folder).rglob("*.py")):
+            digest.update(path.relative_to(root).as_posix().encode())
+            digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def _is_ours(function: Part) -> bool:
+    return (function.__module__ or "").startswith(("onmargin.compiled.", "onmargin.learn."))
+
+
+def _visible(function: Part, seen: set[int]) -> list[str]:
+    """What decides the meaning of a function that lives outside this package."""
+    function = plain(function)
+    if id(function) in seen:
+        return []
+    seen.add(id(function))
+    if _is_ours(function):
+        return [function.__qualname__]
+    lines = _code_lines(function.__code__)
+    cells = [cell.cell_contents for cell in function.__closure__ or ()]
+    named = [function.__globals__.get(name) for name in _names(function.__code__)]
+    for value in [*cells, *named]:
+        if isinstance(getattr(value, "py_func", value), FunctionType):
+            lines += _visible(value, seen)
+        elif not isinstance(value, ModuleType):
+            lines.append(repr(value))
+    return lines
+
+
+def _code_lines(code: CodeType) -> list[str]:
+    lines = [code.co_code.hex(), repr(code.co_names)]
+    for constant in code.co_consts:
+        lines += _code_lines(constant) if isinstance(constant, CodeType) else [repr(constant)]
+    return lines
+
+
+def _names(code: CodeType) -> list[str]:
+    inner = [_names(c) for c in code.co_consts if isinstance(c, CodeType)]
+    return list(code.co_names) + [name for names in inner for name in names]
+
+
+def bound(function: Part, arguments: tuple[Any, ...]) -> Part:
+    """The machine code of a specialisation for these very types, without the dispatcher.
+
+    The dispatcher looks at every argument (some microseconds); the entry point does not, so it must
+    only ever be called with the types it was bound for.
+    """
+    if not hasattr(function, "overloads"):  # Numba is switched off
+        return function
+    signature = tuple(typeof(argument) for argument in arguments)
+    if signature not in function.overloads:
+        function.compile(signature)  # type: ignore[attr-defined]
+    entry: Part = function.overloads[signature].entry_point
+    return entry

@@ -1,0 +1,219 @@
+"""How a row looks to machine code.
+
+`span` and `item` are the only functions that exist twice, for dense and for sparse rows; all
+else is written once on top of them. The bias is a constant coordinate of value `rows.bias`, kept
+in the last slot of the weights: (d + 1,) for one output, (d + 1, K) for several, with K padded to
+a multiple of eight.
+"""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import types
+from numba.extending import overload
+
+from . import lanes
+from .parts import OPTIONS, REASSOCIATED, Part, part
+
+
+class Dense(NamedTuple):
+    """Rows of a two-dimensional array."""
+
+    values: np.ndarray
+    bias: float
+
+
+class Sparse(NamedTuple):
+    """Rows of a CSR matrix; indices are unsigned, so that a gather has no wrap-around test."""
+
+    values: np.ndarray
+    indices: np.ndarray
+    starts: np.ndarray
+    bias: float
+
+
+Rows = Dense | Sparse
+
+
+def span(rows: Any, row: Any) -> Any:
+    """First and last-plus-one position of a row's entries."""
+    if isinstance(rows, Sparse):
+        return int(rows.starts[row]), int(rows.starts[row + 1])
+    return 0, rows.values.shape[1]
+
+
+def item(rows: Any, row: Any, j: Any) -> Any:
+    """Slot and value of the entry at position j of a row."""
+    if isinstance(rows, Sparse):
+        return int(rows.indices[j]), float(rows.values[j])
+    return j, float(rows.values[row, j])
+
+
+def _is_sparse(rows: Any) -> bool:
+    return isinstance(rows, types.NamedTuple) and rows.instance_class is Sparse
+
+
+@overload(span, jit_options=OPTIONS)
+def _span_compiled(rows, row):
+    if _is_sparse(rows):
+        return lambda rows, row: (np.int64(rows.starts[row]), np.int64(rows.starts[row + 1]))
+    return lambda rows, row: (np.int64(0), np.int64(rows.values.shape[1]))
+
+
+@overload(item, jit_options=OPTIONS)
+def _item_compiled(rows, row, j):
+    if _is_sparse(rows):
+        return lambda rows, row, j: (rows.indices[j], np.float64(rows.values[j]))
+    return lambda rows, row, j: (np.uint64(j), np.float64(rows.values[np.uint64(row), np.uint64(j)]))
+
+
+def row_sum(function: Part) -> Part:
+    """A part that sums over one row: in order where sparse, by SIMD where dense."""
+
+    def dense(rows, *others):  # type: ignore[no-untyped-def]
+        return None if _is_sparse(rows) else function
+
+    def sparse(rows, *others):  # type: ignore[no-untyped-def]
+        return function if _is_sparse(rows) else None
+
+    for typed, options in ((dense, REASSOCIATED), (sparse, OPTIONS)):
+        typed.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
+        overload(function, jit_options={**options, "forceinline": True})(typed)
+    return function
+
+
+@row_sum
+def measure_row(rows, row):
+    """|x|^2, the bias coordinate included."""
+    start, stop = span(rows, row)
+    length = 0.0
+    for j in range(start, stop):
+        _, value = item(rows, row, j)
+        length += value * value
+    return length + rows.bias * rows.bias
+
+
+@row_sum
+def dot(rows, row, weights):
+    """<w, x> for weights of one output, and |x|^2 by the way."""
+    start, stop = span(rows, row)
+    total = 0.0
+    length = 0.0
+    for j in range(start, stop):
+        slot, value = item(rows, row, j)
+        total += weights[slot] * value
+        length += value * value
+    bias = rows.bias
+    return total + bias * weights[weights.shape[0] - 1], length + bias * bias
+
+
+@part
+def axpy(rows, row, weights, factor):
+    """w += factor x, for weights of one output."""
+    start, stop = span(rows, row)
+    for j in range(start, stop):
+        slot, value = item(rows, row, j)
+        weights[slot] += factor * value
+    weights[weights.shape[0] - 1] += factor * rows.bias
+
+
+@part
+def score_rows(rows, row, weights, scores):
+    """scores[k] = <w_k, x> for one or many outputs; returns |x|^2."""
+    if weights.ndim == 1:
+        total, length = dot(rows, row, weights)
+        scores[0] = total
+        return length
+    return _score_many(rows, row, weights, scores)
+
+
+@part
+def add_rows(rows, row, weights, pull, step):
+    """w_k += step pull[k] x for one or many outputs."""
+    if weights.ndim == 1:
+        axpy(rows, row, weights, step * pull[0])
+    else:
+        _add_many(rows, row, weights, pull, step)
+
+
+@part
+def _score_many(rows, row, weights, scores):
+    start, stop = span(rows, row)
+    flat = weights.reshape(weights.size)
+    width = weights.shape[1]
+    last = (weights.shape[0] - 1) * width
+    bias = rows.bias
+    group = 0
+    while group + 16 <= width:  # two registers at a time, then one
+        left = lanes.nothing()
+        right = lanes.nothing()
+        for j in range(start, stop):
+            slot, value = item(rows, row, j)
+            if value != 0.0:
+                at = np.int64(slot) * width + group
+                left = lanes.plus_times(left, lanes.load(flat, at), value)
+                right = lanes.plus_times(right, lanes.load(flat, at + 8), value)
+        left = lanes.plus_times(left, lanes.load(flat, last + group), bias)
+        right = lanes.plus_times(right, lanes.load(flat, last + group + 8), bias)
+        lanes.store(scores, group, left)
+        lanes.store(scores, group + 8, right)
+        group += 16
+    if group < width:
+        left = lanes.nothing()
+        for j in range(start, stop):
+            slot, value = item(rows, row, j)
+            if value != 0.0:
+                at = np.int64(slot) * width + group
+                left = lanes.plus_times(left, lanes.load(flat, at), value)
+        left = lanes.plus_times(left, lanes.load(flat, last + group), bias)
+        lanes.store(scores, group, left)
+    return measure_row(rows, row)
+
+
+@part
+def _add_many(rows, row, weights, pull, step):
+    start, stop = span(rows, row)
+    width = weights.shape[1]
+    active = 0
+    for k in range(width):
+        active += pull[k] != 0.0
+    if 4 * active <= width and width > 16:  # few outputs of many: one column at a time
+        for k in range(width):
+            if pull[k] != 0.0:
+                factor = step * pull[k]
+                for j in range(start, stop):
+                    slot, value = item(rows, row, j)
+                    weights[slot, k] += factor * value
+                weights[weights.shape[0] - 1, k] += factor * rows.bias
+        return
+    flat = weights.reshape(weights.size)
+    last = (weights.shape[0] - 1) * width
+    for group in range(0, width, 8):
+        lane = lanes.load(pull, group)
+        for j in range(start, stop):
+            slot, value = item(rows, row, j)
+            if value != 0.0:
+                at = np.int64(slot) * width + group
+                lanes.store(flat, at, lanes.plus_times(lanes.load(flat, at), lane, step * value))
+        at = last + group
+        lanes.store(flat, at, lanes.plus_times(lanes.load(flat, at), lane, step * rows.bias))
+
+
+@part
+def entry(weights, slot, k):
+    """weights[slot, k], or weights[slot] where there is one output."""
+    if weights.ndim == 1:
+        return weights[slot]
+    return weights[slot, k]
+
+
+@part
+def put(weights, slot, k, new):
+    """weights[slot, k] = new, or weights[slot] where there is one output."""
+    if weights.ndim == 1:
+        weights[slot] = new
+    else:
+        weights[slot, k] = new

@@ -1,0 +1,28 @@
+"""What can go wrong, in one line: what was given, what was wanted, what to do."""
+
+from __future__ import annotations
+
+
+class OnmarginError(Exception):
+    """Any refusal of this library; the model is as it was before the call."""
+
+
+class BadInput(OnmarginError, ValueError):
+    """A value that cannot be learned from or answered."""
+
+
+class BadType(OnmarginError, TypeError):
+    """An argument of the wrong kind."""
+
+
+class BadFile(OnmarginError, ValueError):
+    """A file that is damaged, foreign, or from a later version."""
+
+
+class MissingExtra(OnmarginError, ImportError):
+    """An optional package that is not installed."""
+
+
+def extra(package: str, name: str) -> MissingExtra:
+    """The line for a missing optional package."""
+    return MissingExtra(f"this needs {package}, which is not installed; pip install onmargin[{name}]")

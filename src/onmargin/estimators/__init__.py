@@ -1,0 +1,1 @@
+"""Learners with two faces: scikit-learn's tables and River's dicts."""

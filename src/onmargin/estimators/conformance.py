@@ -1,0 +1,23 @@
+"""Checks of scikit-learn and River that a learner does not pass, each with its reason."""
+
+from __future__ import annotations
+
+from typing import Any
+
+_ORDER = (
+    "an online learner depends on the order of its examples, and the check shuffles them; "
+    "scikit-learn's own online classes list it too"
+)
+
+
+def sklearn(model: Any) -> dict[str, str]:
+    """For `check_estimator(model, expected_failed_checks=om.conformance.sklearn(model))`."""
+    return {
+        "check_sample_weight_equivalence_on_dense_data": _ORDER,
+        "check_sample_weight_equivalence_on_sparse_data": _ORDER,
+    }
+
+
+def river(model: Any) -> dict[str, str]:
+    """River's checks that do not apply."""
+    return {}

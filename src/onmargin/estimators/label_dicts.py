@@ -1,0 +1,132 @@
+"""Dicts with labels: learn_one(x, label) or learn_one(x, {label: bool})."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from typing import Any
+
+import numpy as np
+
+from ..errors import BadInput, BadType
+from .dicts import DictFace, Stream
+from .labels import Labels
+
+
+class LabelDicts(DictFace):
+    """The dict face of classifiers."""
+
+    _river_base = "MiniBatchClassifier"
+    _labels: Labels | None
+
+    def learn_one(self, x: Mapping[Hashable, Any], y: Any, w: float = 1.0) -> None:
+        """One example: a dict of numbers, its label (or {label: bool}), and its weight."""
+        stream, weight = self._ready_round(x, y, w)
+        stream.learn(x, weight)
+
+    def _ready_round(self, x: Mapping[Hashable, Any], y: Any, w: float) -> tuple[Stream, float]:
+        """The stream with example and target in place, and what the example weighs."""
+        stream = self._stream  # type: ignore[has-type]
+        if stream is None or stream.coded is None or stream.pack(x):
+            stream = self._slow_ready(x, y)
+        if stream.coded is not None:
+            try:
+                target = stream.coded.get(y)
+            except TypeError:
+                raise BadType(f"the label is {y!r}; wanted a text, a number or a bool") from None
+            if target is None:
+                stream = self._meet(stream, x, y)
+                target = stream.coded[y]
+            stream.target[0] = target
+        if w != 1.0 or self.class_weight is not None:  # type: ignore[attr-defined]
+            w = self._weigh(w) * self._class_weight_of(y, w)
+        return stream, w
+
+    def _slow_ready(self, x: Mapping[Hashable, Any], y: Any) -> Stream:
+        """Begin the stream, take in new features, or fill in a set of labels."""
+        stream = self._ready(x, y)
+        if not hasattr(stream, "coded"):
+            self._code(stream)
+        if stream.coded is None:
+            self._check_answer(y)
+            assert self._labels is not None
+            for label in y:
+                if label not in self._labels.index:
+                    stream = self._meet(stream, x, label)
+            stream.target[0] = [float(bool(y.get(label))) for label in self._labels.known]
+        return stream
+
+    def _code(self, stream: Stream) -> None:
+        """What each label means to the loop."""
+        labels = self._labels
+        assert labels is not None
+        targets = labels.targets(np.arange(len(labels.known))).tolist()
+        coded = None if labels.sets else dict(zip(labels.known, targets, strict=True))
+        stream.coded = coded  # type: ignore[attr-defined]
+
+    def _open(self, y: Any = None) -> Stream:
+        stream = super()._open(y)
+        self._code(stream)
+        return stream
+
+    def _begin_stream(self, y: Any) -> None:
+        sets = isinstance(y, Mapping)
+        announced = self.classes  # type: ignore[attr-defined]
+        known = () if announced is None else np.asarray(announced).tolist()
+        self._labels = Labels(known, closed=announced is not None, sets=sets)
+
+    def _check_answer(self, y: Any) -> None:
+        labels = self._labels
+        assert labels is not None
+        if isinstance(y, Mapping) != labels.sets:
+            wanted = "a dict of labels and bools" if labels.sets else "one label"
+            raise BadType(f"got {y!r}; this model learns from {wanted}")
+        for label in y if labels.sets else [y]:
+            if label not in labels.index:
+                Labels(labels.known, labels.closed).add(label)
+
+    def _meet(self, stream: Stream, x: Mapping[Hashable, Any], label: Any) -> Stream:
+        """A new label: check the example first, then change the model's shape."""
+        labels = self._labels
+        assert labels is not None
+        stream.packer.refuse(x)
+        self._admit(stream.model, labels, label)  # type: ignore[attr-defined]
+        stream.bind()
+        stream.packer.names = ()
+        stream.pack(x)
+        self._code(stream)
+        return stream
+
+    def _class_weight_of(self, y: Any, w: float) -> float:
+        labels = self._labels
+        weighting = self._weighting()  # type: ignore[attr-defined]
+        if weighting is None or labels is None:
+            return 1.0
+        code = np.array([labels.index[y]])
+        return float(labels.weights(code, weighting, np.array([w > 0]))[0])
+
+    def predict_one(self, x: Mapping[Hashable, Any]) -> Any:
+        """The label (or {label: bool}); None before any label."""
+        stream = self._stream  # type: ignore[has-type]
+        if stream is None:
+            if self._model is None or not self._labels.known:  # type: ignore[attr-defined]
+                return None
+            stream = self._open()
+        scores = stream.scores(x)
+        labels = self._labels
+        assert labels is not None
+        if stream.coded is None:
+            above = self._decisions(scores)[0] > 0  # type: ignore[attr-defined]
+            return dict(zip(labels.known, above.tolist(), strict=True))
+        if scores.shape[1] == 1:
+            return labels.known[-1 if scores[0, 0] >= 0.0 else 0]
+        return labels.known[int(scores[0].argmax())]
+
+    def _learn_rows(self, table: Any, y: Any, w: Any) -> None:
+        """Rows by name, in order; labels may be new."""
+        me: Any = self
+        labels = me._labels
+        if labels.sets:
+            raise BadInput("learn_many takes one label a row; use learn_one for sets of labels")
+        for label in dict.fromkeys(y.tolist()):
+            self._check_answer(label)
+        me._play(table, me._model, me._lesson(table, y, w))

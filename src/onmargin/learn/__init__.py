@@ -1,0 +1,1 @@
+"""The core: arrays in, arrays out, no input or output, no printing."""

@@ -1,0 +1,56 @@
+"""Scores without learning, and with the averaged weights while learning."""
+
+from __future__ import annotations
+
+import math
+
+from .rounds import learn
+from .spaces.linear import score
+from .tasks import differs as wrong
+from .tasks import sign as decide
+from .vocabulary import TRACED, Round
+
+
+def answer(rows, space, hyper, scores, out, first, count):  # type: ignore[no-untyped-def]
+    """out[t] = the scores of row first + t; how many were done (fewer: the next is not finite)."""
+    for t in range(count):
+        score(space, rows, Round(first + t, 0, 1.0, 0.0), hyper, scores)
+        if not math.isfinite(space.notes[0]):
+            return t
+        for k in range(out.shape[1]):
+            out[t, k] = scores[k]
+    return count
+
+
+def judged(examples, space, shadow, hyper, clock, desk, trace, first, start, stop):  # type: ignore[no-untyped-def]
+    """`learn`, but the trace and the mistakes are those of the averaged weights.
+
+    `shadow` is the same Space with the drift in place of its weights: the average of w_1 .. w_T is
+    w - drift / T, so its score is the difference of two scores, in O(nonzeros). `trace` is full.
+    """
+    rows, targets, order, scores = examples.rows, examples.targets, examples.order, desk.scores
+    total = 0.0
+    mistakes = errors = updates = 0
+    for t in range(start, stop):
+        now = Round(order[t] if order.size else first + t, clock + 1, 1.0, 0.0)
+        score(space, rows, now, hyper, scores)
+        for k in range(hyper.outputs):
+            trace[t, TRACED + k] = scores[k]
+        score(shadow, rows, now, hyper, scores)
+        for k in range(hyper.outputs):
+            scores[k] = trace[t, TRACED + k] - scores[k] / max(clock, 1)
+            trace[t, TRACED + k] = scores[k]
+        guess = decide(scores, now, hyper)
+        failed = wrong(scores, targets[t], guess, hyper)
+        for k in range(hyper.outputs):
+            desk.judged[k] = scores[k]
+        done = learn(examples, space, hyper, clock, desk, trace, first, t, t + 1)
+        if done[1] == t:
+            return clock, t, total, mistakes, errors, updates
+        mistakes += failed and done[0] > clock
+        clock, total = done[0], total + done[2]
+        errors, updates = errors + done[4], updates + done[5]
+        trace[t, 0] = guess
+        for k in range(hyper.outputs):
+            trace[t, TRACED + k] = desk.judged[k]
+    return clock, stop, total, mistakes, errors, updates

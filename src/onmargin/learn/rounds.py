@@ -1,0 +1,66 @@
+"""The loop, written once: score, see the demand, suffer the loss, step, move.
+
+It reads as one concrete algorithm (binary PA-I) because its roles are imported under role names;
+`specialise` rebinds those names.
+"""
+
+from __future__ import annotations
+
+import math
+
+from .losses import hinge as loss
+from .queries import always as ask
+from .spaces.linear import move, score, size
+from .steps import pa1 as step
+from .tasks import binary as demand
+from .tasks import differs as wrong
+from .tasks import sign as decide
+from .vocabulary import TRACED, Round
+
+ROLES = ("decide", "demand", "wrong", "loss", "step", "score", "size", "move", "ask")
+
+
+def learn(examples, space, hyper, clock, desk, trace, first, start, stop):  # type: ignore[no-untyped-def]
+    """Rounds start .. stop - 1 of a block, summed up as a `Tally`.
+
+    Round t is on row `order[t]`, or `first + t` where no order is given.
+
+    Stops early at a row whose squared length is not finite, before anything was learned from it.
+    """
+    rows, targets, weights, chance, order = examples
+    scores, pull = desk.scores, desk.pull
+    total = 0.0
+    mistakes = errors = updates = 0
+    for t in range(start, stop):
+        row = order[t] if order.size else first + t
+        weight = weights[t] if weights.size else 1.0
+        seen = weight > 0.0  # a weight of 0: a round that is not seen
+        now = Round(row, clock + 1, weight, chance[t] if chance.size else 0.0)
+        score(space, rows, now, hyper, scores)
+        if not math.isfinite(space.notes[0]):
+            return clock, t, total, mistakes, errors, updates
+        guess = decide(scores, now, hyper)
+        asked = seen and ask(space, scores, now, hyper)
+        suffered = taken = 0.0
+        if seen:
+            clock += 1
+        if asked:  # otherwise the target is not looked at
+            target = targets[t]
+            mistakes += wrong(scores, target, guess, hyper)
+            margin, required = demand(scores, target, guess, hyper, pull)
+            suffered, slope = loss(margin, required)
+            errors += margin <= 0.0
+            if slope > 0.0:  # passive otherwise
+                length = size(space, rows, now, pull, hyper)
+                if length > 0.0:  # an empty row moves nothing
+                    taken = step(margin, suffered, slope, length, pull, now, hyper)
+                    if taken != 0.0:
+                        taken = move(space, rows, now, pull, taken, margin, hyper)
+                        updates += 1
+        total += suffered
+        if trace.size:  # empty: nobody is watching
+            trace[t, 0], trace[t, 1], trace[t, 2] = guess, suffered, taken
+            trace[t, 3] = 1.0 if asked else 0.0
+            for k in range(trace.shape[1] - TRACED):
+                trace[t, TRACED + k] = scores[k]
+    return clock, stop, total, mistakes, errors, updates

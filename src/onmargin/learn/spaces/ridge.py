@@ -1,0 +1,150 @@
+"""The second-order Perceptron's Space: w = P theta, P = (aI + sum of x x' over mistakes)^-1.
+
+A score counts the row at hand as if it had been seen: p = theta' P' x with
+P' = (P^-1 + x x')^-1, that is <w, x> / (1 + x'Px). Cesa-Bianchi, Conconi & Gentile 2005.
+Here P is diagonal (only the diagonal is kept after each update), or full.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...compiled.parts import part
+from ...compiled.rows import entry, item, measure_row, put, span
+from .covariance import reach_out, shift, shrink
+from .storage import NOTE, REACH, SLOT, SQUARE, Field, Space
+
+
+class Ridge(NamedTuple):
+    """Diagonal P."""
+
+    weights: np.ndarray
+    drift: np.ndarray
+    theta: np.ndarray
+    sigma: np.ndarray
+    notes: np.ndarray
+
+
+class FullRidge(NamedTuple):
+    """Full P; `reach` holds P_k x of the round at hand."""
+
+    weights: np.ndarray
+    drift: np.ndarray
+    sigma: np.ndarray
+    reach: np.ndarray
+    notes: np.ndarray
+
+
+FIELDS = {
+    "weights": Field(SLOT),
+    "drift": Field(SLOT, average=True),
+    "theta": Field(SLOT),
+    "sigma": Field(SLOT, prior=True, signed=False),
+    "notes": Field(NOTE),
+}
+FULL_FIELDS = {
+    "weights": Field(SLOT),
+    "drift": Field(SLOT, average=True),
+    "sigma": Field(SQUARE, prior=True, signed=False),
+    "reach": Field(REACH),
+    "notes": Field(NOTE),
+}
+
+
+@part
+def inner(rows, row, weights, sigma, k):
+    """<w_k, x> and x' P_k x, P diagonal."""
+    start, stop = span(rows, row)
+    last = weights.shape[0] - 1
+    total = entry(weights, last, k) * rows.bias
+    length = entry(sigma, last, k) * rows.bias * rows.bias
+    for j in range(start, stop):
+        slot, value = item(rows, row, j)
+        total += entry(weights, slot, k) * value
+        length += entry(sigma, slot, k) * value * value
+    return total, length
+
+
+@part
+def score(space, rows, now, hyper, scores):
+    """s_k = <w_k, x> / (1 + x' P_k x)"""
+    space.notes[0] = measure_row(rows, now.row)
+    for k in range(hyper.outputs):
+        total, length = inner(rows, now.row, space.weights, space.sigma, k)
+        scores[k] = total / (1.0 + length)
+
+
+@part
+def size(space, rows, now, pull, hyper):
+    """|x|^2: only whether it is 0 matters, the step is fixed."""
+    return space.notes[0]
+
+
+@part
+def shift_slot(space, slot, k, gain, value, weight, clock):
+    """One coordinate: P shrinks, theta grows by weight y x, w = P theta follows."""
+    sigma = entry(space.sigma, slot, k)
+    sigma -= gain * (sigma * value) ** 2
+    theta = entry(space.theta, slot, k) + weight * value
+    change = sigma * theta - entry(space.weights, slot, k)
+    put(space.sigma, slot, k, sigma)
+    put(space.theta, slot, k, theta)
+    put(space.weights, slot, k, entry(space.weights, slot, k) + change)
+    if space.drift.size:
+        put(space.drift, slot, k, entry(space.drift, slot, k) + clock * change)
+
+
+@part
+def move(space, rows, now, pull, step, margin, hyper):
+    """P -= h P x x' P / (1 + h x'Px), theta += h y x, for every output on the wrong side."""
+    start, stop = span(rows, now.row)
+    last = space.weights.shape[0] - 1
+    for k in range(hyper.outputs):
+        if pull[k] != 0.0:
+            _, length = inner(rows, now.row, space.weights, space.sigma, k)
+            gain = step / (1.0 + step * length)
+            for j in range(start, stop):
+                slot, value = item(rows, now.row, j)
+                shift_slot(space, slot, k, gain, value, step * pull[k], now.clock)
+            shift_slot(space, last, k, gain, rows.bias, step * pull[k], now.clock)
+    return step
+
+
+@part
+def full_score(space, rows, now, hyper, scores):
+    """s_k = <w_k, x> / (1 + x' P_k x)"""
+    space.notes[0] = measure_row(rows, now.row)
+    start, stop = span(rows, now.row)
+    last = space.weights.shape[0] - 1
+    for k in range(hyper.outputs):
+        total = entry(space.weights, last, k) * rows.bias
+        for j in range(start, stop):
+            slot, value = item(rows, now.row, j)
+            total += entry(space.weights, slot, k) * value
+        length = reach_out(rows, now.row, space.sigma, space.reach, k)
+        scores[k] = total / (1.0 + length)
+
+
+@part
+def full_move(space, rows, now, pull, step, margin, hyper):
+    """As `move`; w = P theta is kept by w += h (y - <w, x>) P x / (1 + h x'Px)."""
+    start, stop = span(rows, now.row)
+    last = space.weights.shape[0] - 1
+    for k in range(hyper.outputs):
+        if pull[k] != 0.0:
+            total = entry(space.weights, last, k) * rows.bias
+            length = space.reach[k, last] * rows.bias
+            for j in range(start, stop):
+                slot, value = item(rows, now.row, j)
+                total += entry(space.weights, slot, k) * value
+                length += space.reach[k, slot] * value
+            gain = step / (1.0 + step * length)
+            shift(space, k, gain * (pull[k] - total), now.clock)
+            shrink(space.sigma, space.reach, k, gain)
+    return step
+
+
+RIDGE = Space("ridge", Ridge, FIELDS, score, size, move)
+FULL_RIDGE = Space("ridge (full)", FullRidge, FULL_FIELDS, full_score, size, full_move)

@@ -1,0 +1,153 @@
+"""The arrays of a Space: how they start, grow with new features, and take on new classes.
+
+Slots lie first (one per feature, the constant coordinate last), outputs second and padded to
+eights; one output has no second axis. Square fields are (outputs, slots, slots).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...compiled.parts import Part
+
+SLOT, SQUARE, REACH, NOTE = "slot", "square", "reach", "note"
+
+
+class Field(NamedTuple):
+    """How one array of a Space is laid out, and what a new entry holds.
+
+    `signed`: the field turns over with the sign of its row; `average`: kept only where an average
+    is wanted; `prior`: a new entry is 1 / `Start.prior`; `exact`: float64 whatever the user chose.
+    """
+
+    kind: str
+    fill: float = 0.0
+    signed: bool = True
+    average: bool = False
+    prior: bool = False
+    exact: bool = True
+
+
+class Start(NamedTuple):
+    """The size and kind of a fresh Space."""
+
+    slots: int
+    outputs: int
+    many: bool  # a second axis even for one output (label sets)
+    average: bool
+    dtype: str
+    prior: float
+
+
+class Space(NamedTuple):
+    """The arrays and the parts of one Space, as a recipe names them."""
+
+    name: str
+    arrays: Any  # the NamedTuple
+    fields: dict[str, Field]
+    score: Part
+    size: Part
+    move: Part
+
+
+def padded(outputs: int, many: bool) -> int:
+    """Outputs as they lie in memory."""
+    return -(-outputs // 8) * 8 if many else 1
+
+
+def aligned(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
+    """Zeros whose first byte starts a cache line (unaligned lanes cost 20 %)."""
+    count = int(np.prod(shape))
+    itemsize = np.dtype(dtype).itemsize
+    raw = np.zeros(count * itemsize + 64, np.uint8)
+    offset = -raw.ctypes.data % 64
+    return raw[offset : offset + count * itemsize].view(dtype).reshape(shape)
+
+
+def build(space: Space, start: Start) -> Any:
+    """A Space's arrays as they are before the first round."""
+    return space.arrays(**{name: _fresh(field, start) for name, field in space.fields.items()})
+
+
+def _fresh(field: Field, start: Start) -> np.ndarray:
+    width = padded(start.outputs, start.many)
+    many = start.many
+    if field.kind == NOTE:
+        return np.zeros(2)
+    if field.kind == SQUARE:
+        array = aligned((start.outputs, start.slots, start.slots), np.float64)
+        array[:] = np.eye(start.slots) * _fill(field, start)
+        return array
+    if field.kind == REACH:
+        return aligned((start.outputs, start.slots), np.float64)
+    if field.average and not start.average:
+        return aligned((0, width) if many else (0,), np.float64)
+    shape = (start.slots, width) if many else (start.slots,)
+    array = aligned(shape, start.dtype if not field.exact else np.float64)
+    array[:] = _fill(field, start)
+    return array
+
+
+def _fill(field: Field, start: Start) -> float:
+    return 1.0 / start.prior if field.prior else field.fill
+
+
+def copied(arrays: Any) -> Any:
+    """The same numbers in arrays of their own."""
+    copies = []
+    for array in arrays:
+        copy = aligned(array.shape, array.dtype)
+        copy[...] = array
+        copies.append(copy)
+    return type(arrays)(*copies)
+
+
+def widened(space: Space, arrays: Any, start: Start) -> Any:
+    """More slots; the constant coordinate stays last."""
+    wide = build(space, start)
+    for field, old, new in zip(space.fields.values(), arrays, wide, strict=True):
+        if field.kind == SLOT and old.shape[0]:
+            new[: old.shape[0] - 1] = old[:-1]
+            new[old.shape[0] - 1 : -1] = _fill(field, start)
+            new[-1] = old[-1]
+        elif field.kind == SQUARE:
+            kept = np.r_[: old.shape[1] - 1, new.shape[1] - 1]
+            new[np.ix_(range(old.shape[0]), kept, kept)] = old
+    return wide
+
+
+def turned(space: Space, arrays: Any) -> None:
+    """The row of a two-class model seen from the other class: every signed field times -1."""
+    for field, array in zip(space.fields.values(), arrays, strict=True):
+        if field.kind == SLOT and field.signed:
+            np.negative(array, out=array)
+
+
+def rearranged(space: Space, arrays: Any, start: Start, sources: list[int]) -> Any:
+    """More outputs: output k continues `sources[k]`, or starts anew where that is -1."""
+    more = build(space, start)
+    into = [k for k, source in enumerate(sources) if source >= 0]
+    out_of = [source for source in sources if source >= 0]
+    for field, old, new in zip(space.fields.values(), arrays, more, strict=True):
+        if field.kind == SLOT and old.shape[0]:
+            new[:, into] = old[:, out_of]
+        elif field.kind == SQUARE:
+            new[into] = old[out_of]
+    return more
+
+
+def split(space: Space, arrays: Any, start: Start, halves: tuple[int, int]) -> Any:
+    """A two-class row as two of several rows: (-w/2, +w/2), the same decisions.
+
+    Fields without a sign (variances) are copied to both.
+    """
+    more = build(space, start)
+    for field, old, new in zip(space.fields.values(), arrays, more, strict=True):
+        for k, side in zip(halves, (-0.5, 0.5), strict=True):
+            if field.kind == SLOT and old.shape[0]:
+                new[:, k] = side * old if field.signed else old
+            elif field.kind == SQUARE:
+                new[k] = old[0]
+    return more

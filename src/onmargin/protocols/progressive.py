@@ -1,0 +1,97 @@
+"""Test, then train: every example is answered before its label is used."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ..errors import BadInput
+from ..learn.vocabulary import TRACED
+from ..results.progress import Progress, Totals
+from ..results.watcher import Watcher
+
+
+def progressive(
+    model: Any, X: Any, y: Any = None, *, sample_weight: Any = None, chance: Any = None,
+    classes: Any = None, every: int | None = None, delay: int = 0, drift: Any = None,
+    scored_by: str = "running", trace: str = "full",
+) -> Progress:  # fmt: skip
+    """Progressive validation: predict, score, update; the model has learned afterwards.
+
+    X and y are arrays (or a CSR matrix, a frame): one compiled loop. Or X is any iterable of (x, y)
+    or (x, y, weight) with dicts x: the same loop, an example at a time.
+
+    sample_weight : one weight per row.
+    chance : one uniform in [0, 1) per round, for randomised rules.
+    classes : all labels, where the first blocks may not show them.
+    every : how many rounds between two points of the curve (`trace="sums"`: about 8192).
+    delay : labels arrive so many rounds late.
+    scored_by : "running" (the weights of the round) or "model" (the average, where one is kept).
+    trace : "full", or "sums" to keep no line per round.
+
+    >>> from sklearn.datasets import load_digits
+    >>> import onmargin as om
+    >>> X, y = load_digits(return_X_y=True)
+    >>> run = om.progressive(om.PassiveAggressiveClassifier(C=0.01), X / 16, y)
+    >>> run.rounds, bool(run.error_rate < 0.15)
+    (1797, True)
+    """
+    if drift is not None:
+        raise BadInput("drift= is not there yet; leave it out")
+    if scored_by not in ("running", "model"):
+        raise BadInput(f"scored_by={scored_by!r}; wanted 'running' or 'model'")
+    if trace not in ("full", "sums"):
+        raise BadInput(f"trace={trace!r}; wanted 'full' or 'sums'")
+    judged = scored_by == "model" and bool(getattr(model, "average", False))
+    if hasattr(X, "shape") or (y is not None and not isinstance(X, dict)):
+        options = {"sample_weight": sample_weight, "chance": chance, "classes": classes}
+        watched = {"judged": judged, "full": trace == "full", "every": every, "delay": delay}
+        run: Progress = model._progress(X, y, **options, **watched)
+        return run
+    if delay or sample_weight is not None or chance is not None:
+        raise BadInput(
+            "an iterable carries its own weights and order; delay=, sample_weight= and chance= are for arrays"
+        )
+    return _one_by_one(model, X, classes, judged, trace == "full", every)
+
+
+def _one_by_one(
+    model: Any, examples: Iterable[Any], classes: Any, judged: bool, full: bool, every: int | None
+) -> Progress:
+    """An iterable of (x, y) or (x, y, weight)."""
+    if classes is not None:
+        model.set_params(classes=tuple(classes))
+    truths: list[Any] = []
+    watcher: Watcher | None = None
+    rounds = mistakes = errors = updates = position = 0
+    loss = 0.0
+    for example in examples:
+        x, y, weight = example if len(example) == 3 else (*example, 1.0)
+        before = model._known_labels()
+        stream, weight = model._ready_round(x, y, weight)
+        known = model._known_labels()
+        watcher = watcher or Watcher(1024, full, model._has_sets())
+        if len(known) > len(before):
+            watcher.meet(position, before)
+        trace = watcher.table(position, 1, stream.model.start.outputs, known)
+        scores = stream.scores(x).copy() if judged else None
+        tally = stream.learn(x, weight, trace)
+        wrong = tally[3]
+        if scores is not None:
+            guess = model._guess_of(scores[0])
+            wrong = weight > 0 and model._is_wrong(scores[0], guess, stream.target[0])
+            if full:
+                trace[0, 0], trace[0, TRACED:] = guess, scores[0]
+        seen = weight > 0
+        rounds, mistakes = rounds + seen, mistakes + (wrong or (seen and len(known) > len(before)))
+        loss, errors, updates = loss + tally[2], errors + tally[4], updates + tally[5]
+        position += 1
+        if full:
+            truths.append(y)
+        elif rounds % (every or 1000) == 0:
+            watcher.curve.append((rounds, mistakes, loss))
+    totals = Totals(rounds, mistakes, errors, updates, loss)
+    if watcher is None:
+        raise BadInput("the iterable is empty; wanted pairs (x, y)")
+    watcher.curve.append((rounds, mistakes, loss))
+    return model._summary(watcher, position, totals, truths if full else None, None)

@@ -1,0 +1,161 @@
+"""What test-then-train came to."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..errors import BadInput, extra
+
+
+class Totals(NamedTuple):
+    """Sums over all rounds seen."""
+
+    rounds: int
+    mistakes: int
+    errors: int
+    updates: int
+    loss: float
+
+
+class Progress:
+    """Every round was answered before its label was used.
+
+    `scores` (what `decision_function` would have said), `predictions`, `losses`, `steps` and
+    `queried` have one entry per round (`trace="sums"`: they are None); `mistakes` counts emitted
+    answers that were wrong, `errors_theory` the rounds with margin <= 0; `model` is the learner after
+    the last round.
+    """
+
+    def __init__(
+        self, model: Any, totals: Totals, y: Any, X: Any = None, lines: dict[str, Any] | None = None,
+        curve: list[tuple[int, int, float]] | None = None, kind: str = "labels",
+    ) -> None:  # fmt: skip
+        lines = lines or {}
+        self.model, self.totals, self.y, self.X, self.kind = model, totals, y, X, kind
+        self.scores, self.predictions = lines.get("scores"), lines.get("predictions")
+        self.losses, self.steps = lines.get("losses"), lines.get("steps")
+        self.queried = lines.get("queried")
+        self._curve = curve or []
+
+    def __repr__(self) -> str:
+        if self.kind == "labels":
+            what = f"{self.mistakes:,} mistakes ({self.error_rate:.4f})"
+        else:
+            what = f"mean loss {self.totals.loss / max(self.rounds, 1):.4g}"
+        return (
+            f"Progress({type(self.model).__name__}: {self.rounds:,} rounds, {what}, {self.updates:,} updates)"
+        )
+
+    @property
+    def rounds(self) -> int:
+        """Rounds seen."""
+        return self.totals.rounds
+
+    @property
+    def mistakes(self) -> int:
+        """Rounds whose emitted answer was wrong."""
+        return self.totals.mistakes
+
+    @property
+    def errors_theory(self) -> int:
+        """Rounds with margin <= 0: M of the papers."""
+        return self.totals.errors
+
+    @property
+    def updates(self) -> int:
+        """Rounds that moved the model."""
+        return self.totals.updates
+
+    @property
+    def error_rate(self) -> float:
+        """Mistakes over rounds."""
+        return self.mistakes / max(self.rounds, 1)
+
+    def _wrong(self) -> np.ndarray:
+        """Per round: was the answer wrong? (Numbers: the loss.)"""
+        if self.losses is None or self.predictions is None:
+            raise BadInput("only sums were kept; run with trace='full'")
+        if self.kind != "labels":
+            return np.asarray(self.losses, float)
+        wrong = np.asarray(self.predictions) != np.asarray(self.y)
+        return (wrong.any(axis=1) if wrong.ndim == 2 else wrong).astype(float)
+
+    def curve(self, every: int | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """(rounds, error rate so far); for numbers, the mean loss so far."""
+        if self.losses is None:
+            at = np.array([point[0] for point in self._curve])
+            value = [p[1] if self.kind == "labels" else p[2] for p in self._curve]
+            return at, np.array(value, float) / np.maximum(at, 1)
+        seen = np.asarray(self.queried, bool)
+        wrong = np.cumsum(np.where(seen, self._wrong(), 0.0))
+        count = np.maximum(np.cumsum(seen), 1)
+        step = every or max(1, len(wrong) // 500)
+        at = np.unique(np.r_[np.arange(step - 1, len(wrong), step), len(wrong) - 1])
+        return at + 1, wrong[at] / count[at]
+
+    def metrics(self, *names: str) -> dict[str, float]:
+        """scikit-learn's measures of the emitted answers, by name.
+
+        Labels: accuracy, balanced_accuracy, f1, error_rate, auc; numbers: mae, rmse, r2.
+        """
+        from sklearn import metrics as m
+
+        if self.predictions is None:
+            raise BadInput("only sums were kept; run with trace='full'")
+        y, answers = np.asarray(self.y), np.asarray(self.predictions)
+        average = "binary" if y.ndim == 1 and len(np.unique(y)) <= 2 else "macro"
+        positive = {"pos_label": np.unique(y)[-1]} if average == "binary" else {}
+        known: dict[str, Any] = {
+            "accuracy": lambda: m.accuracy_score(y, answers),
+            "error_rate": lambda: 1 - m.accuracy_score(y, answers),
+            "balanced_accuracy": lambda: m.balanced_accuracy_score(y, answers),
+            "f1": lambda: m.f1_score(y, answers, average=average, zero_division=0, **positive),
+            "auc": lambda: m.roc_auc_score(y, self.scores),
+            "mae": lambda: m.mean_absolute_error(y, answers),
+            "rmse": lambda: m.root_mean_squared_error(y, answers),
+            "r2": lambda: m.r2_score(y, answers),
+        }
+        usual = ("accuracy", "f1") if self.kind == "labels" else ("mae", "rmse", "r2")
+        wanted = names or usual
+        for name in wanted:
+            if name not in known:
+                raise BadInput(f"unknown metric {name!r}; known are {', '.join(known)}")
+        return {name: float(known[name]()) for name in wanted}
+
+    def regret(self, comparator: Any) -> float:
+        """sum_t loss_t(w_t) - loss_t(u) for u = coefficients, or (coefficients, intercept)."""
+        if self.X is None or self.losses is None:
+            raise BadInput("regret needs the data and the full trace; run on arrays, trace='full'")
+        coef, intercept = comparator if isinstance(comparator, tuple) else (comparator, 0.0)
+        scores = np.asarray(self.X @ np.atleast_2d(np.asarray(coef, float)).T) + intercept
+        theirs = self.model._losses_of(scores, self.y)
+        return float(np.sum(self.losses) - np.sum(theirs[np.asarray(self.queried, bool)]))
+
+    def to_frame(self) -> Any:
+        """One row per round."""
+        if self.losses is None or self.scores is None:
+            raise BadInput("only sums were kept; run with trace='full'")
+        try:
+            import pandas as pd
+        except ImportError:
+            raise extra("pandas", "frames") from None
+        columns: dict[str, Any] = {}
+        for name in ("scores", "predictions"):
+            values = np.asarray(getattr(self, name))
+            one = name[:-1]
+            if values.ndim == 1:
+                columns[one] = values
+            else:
+                columns |= {f"{one}_{k}": values[:, k] for k in range(values.shape[1])}
+        if self.y is not None and np.ndim(self.y) == 1:
+            columns["y"] = np.asarray(self.y)
+        columns |= {"loss": self.losses, "step": self.steps, "queried": self.queried}
+        return pd.DataFrame(columns)
+
+    def plot(self, ax: Any = None) -> Any:
+        """The learning curve; returns the figure."""
+        from .plots import learning_curves
+
+        return learning_curves({type(self.model).__name__: self}, ax=ax)
