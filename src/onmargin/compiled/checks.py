@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from .parts import specialise
 from .rows import measure_row
 
@@ -20,17 +22,29 @@ def first_not_finite(rows: Any, stop: Any) -> Any:
 
 @specialise
 def is_canonical(indices: Any, starts: Any, columns: Any) -> Any:
-    """Each row's indices rise and stay below `columns`, and the row bounds are in order."""
-    for row in range(starts.size - 1):
+    """Each row's indices rise and stay below `columns`, and the row bounds are in order.
+
+    One SIMD sweep counts all falls; they are allowed only where a row begins.
+    """
+    rows = starts.size - 1
+    begin, end = starts[0], starts[rows]
+    if begin != 0 or end > indices.size:
+        return False
+    used = indices[:end]
+    falls = 0
+    outside = used.size and used[0] >= columns
+    for j in range(1, used.size):
+        falls += used[j] <= used[j - 1]
+        outside |= used[j] >= columns
+    if outside:
+        return False
+    for row in range(rows):
         start, stop = starts[row], starts[row + 1]
-        if start > stop or stop > indices.size:
+        if start > stop:
             return False
-        ordered = True
-        for j in range(start + 1, stop):
-            ordered &= indices[j] > indices[j - 1]
-        if not ordered or (stop > start and indices[stop - 1] >= columns):
-            return False
-    return True
+        if 0 < start < stop:
+            falls -= used[start] <= used[start - 1]
+    return falls == 0
 
 
 @specialise

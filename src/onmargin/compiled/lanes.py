@@ -56,6 +56,11 @@ def plus_times(lanes: Any, other: Any, factor: Any) -> Any:
     return lanes + factor * other
 
 
+def all_zero(table: Any, row: Any, first: Any) -> Any:
+    """Are elements first .. first + 7 of a row of a C-ordered table all 0?"""
+    return not table[row, first : first + WIDTH].any()
+
+
 def _address(context: Any, builder: Any, array_type: Any, array: Any, first: Any) -> Any:
     struct = context.make_array(array_type)(context, builder, array)
     pointer = cgutils.gep(builder, struct.data, first)
@@ -111,6 +116,26 @@ def _plus_times(typingctx: Any, lanes: Any, other: Any, factor: Any) -> Any:
         return builder.fadd(args[0], scaled, flags=("contract",))
 
     return lanes_type(lanes_type, lanes_type, types.float64), codegen
+
+
+@intrinsic
+def _all_zero(typingctx: Any, table: Any, row: Any, first: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        struct = context.make_array(signature.args[0])(context, builder, args[0])
+        columns = builder.extract_value(struct.shape, 1)
+        pointer = cgutils.gep(builder, struct.data, builder.add(builder.mul(args[1], columns), args[2]))
+        vector = ir.VectorType(context.get_data_type(table.dtype), WIDTH)
+        pointer = builder.bitcast(pointer, vector.as_pointer())
+        loaded = builder.load(pointer, align=table.dtype.bitwidth // 8)
+        marks = builder.fcmp_unordered("!=", loaded, ir.Constant(vector, [0.0] * WIDTH))
+        return builder.icmp_unsigned("==", builder.bitcast(marks, ir.IntType(WIDTH)), ir.IntType(WIDTH)(0))
+
+    return types.boolean(table, types.intp, types.intp), codegen
+
+
+@overload(all_zero)
+def _all_zero_compiled(table, row, first):
+    return lambda table, row, first: _all_zero(table, row, first)
 
 
 @overload(nothing)

@@ -54,30 +54,31 @@ def specialise(loop: Part, **roles: Part) -> Part:
 
 
 def fingerprint(*parts: Part) -> str:
-    """Twelve hex digits that change whenever what the parts compute may have changed.
+    """Hex digits that change whenever what the parts compute may have changed.
 
     Our own parts are covered by the text of every file under `compiled` and `learn`; a user's
     part by what it can see: bytecode, constants, closure and, transitively, the globals it names.
     """
-    digest = hashlib.sha256(_own_sources().encode())
+    digest = hashlib.sha256()
     for part in parts:
         function = plain(part)
         digest.update(f"{function.__module__}.{function.__qualname__}".encode())
         if not _is_ours(function):
             for line in _visible(function, set()):
                 digest.update(line.encode())
-    return digest.hexdigest()[:12]
+    return f"{own_sources()}_{digest.hexdigest()[:8]}"
 
 
 @cache
-def _own_sources() -> str:
+def own_sources() -> str:
+    """The first part of every fingerprint: our own source files."""
     root = Path(__file__).parent.parent
     digest = hashlib.sha256()
     for folder in ("compiled", "learn"):
         for path in sorted((root / folder).rglob("*.py")):
             digest.update(path.relative_to(root).as_posix().encode())
             digest.update(path.read_bytes())
-    return digest.hexdigest()
+    return digest.hexdigest()[:8]
 
 
 def _is_ours(function: Part) -> bool:

@@ -52,6 +52,11 @@ def item(rows: Any, row: Any, j: Any) -> Any:
     return j, float(rows.values[row, j])
 
 
+def leap(rows: Any, row: Any, j: Any, stop: Any) -> Any:
+    """The next position from j on that may hold a number: dense rows leap over zeros by eights."""
+    return j
+
+
 def _is_sparse(rows: Any) -> bool:
     return isinstance(rows, types.NamedTuple) and rows.instance_class is Sparse
 
@@ -70,18 +75,32 @@ def _item_compiled(rows, row, j):
     return lambda rows, row, j: (np.uint64(j), np.float64(rows.values[np.uint64(row), np.uint64(j)]))
 
 
+@overload(leap, jit_options=OPTIONS)
+def _leap_compiled(rows, row, j, stop):
+    if _is_sparse(rows) or rows.types[0].layout != "C":
+        return lambda rows, row, j, stop: j
+
+    def over_zeros(rows, row, j, stop):
+        while j + 8 <= stop and lanes.all_zero(rows.values, row, j):
+            j += 8
+        return j
+
+    return over_zeros
+
+
 def row_sum(function: Part) -> Part:
     """A part that sums over one row: in order where sparse, by SIMD where dense."""
 
-    def dense(rows, *others):  # type: ignore[no-untyped-def]
+    def dense(rows, *others):
         return None if _is_sparse(rows) else function
 
-    def sparse(rows, *others):  # type: ignore[no-untyped-def]
+    def sparse(rows, *others):
         return function if _is_sparse(rows) else None
 
     for typed, options in ((dense, REASSOCIATED), (sparse, OPTIONS)):
         typed.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
-        overload(function, jit_options={**options, "forceinline": True})(typed)
+        inlined: Any = {**options, "forceinline": True}
+        overload(function, jit_options=inlined)(typed)
     return function
 
 
@@ -150,12 +169,16 @@ def _score_many(rows, row, weights, scores):
     while group + 16 <= width:  # two registers at a time, then one
         left = lanes.nothing()
         right = lanes.nothing()
-        for j in range(start, stop):
-            slot, value = item(rows, row, j)
-            if value != 0.0:
-                at = np.int64(slot) * width + group
-                left = lanes.plus_times(left, lanes.load(flat, at), value)
-                right = lanes.plus_times(right, lanes.load(flat, at + 8), value)
+        j = leap(rows, row, start, stop)
+        while j < stop:
+            edge = min(j + 8, stop)
+            for i in range(j, edge):
+                slot, value = item(rows, row, i)
+                if value != 0.0:
+                    at = np.int64(slot) * width + group
+                    left = lanes.plus_times(left, lanes.load(flat, at), value)
+                    right = lanes.plus_times(right, lanes.load(flat, at + 8), value)
+            j = leap(rows, row, edge, stop)
         left = lanes.plus_times(left, lanes.load(flat, last + group), bias)
         right = lanes.plus_times(right, lanes.load(flat, last + group + 8), bias)
         lanes.store(scores, group, left)
@@ -163,11 +186,15 @@ def _score_many(rows, row, weights, scores):
         group += 16
     if group < width:
         left = lanes.nothing()
-        for j in range(start, stop):
-            slot, value = item(rows, row, j)
-            if value != 0.0:
-                at = np.int64(slot) * width + group
-                left = lanes.plus_times(left, lanes.load(flat, at), value)
+        j = leap(rows, row, start, stop)
+        while j < stop:
+            edge = min(j + 8, stop)
+            for i in range(j, edge):
+                slot, value = item(rows, row, i)
+                if value != 0.0:
+                    at = np.int64(slot) * width + group
+                    left = lanes.plus_times(left, lanes.load(flat, at), value)
+            j = leap(rows, row, edge, stop)
         left = lanes.plus_times(left, lanes.load(flat, last + group), bias)
         lanes.store(scores, group, left)
     return measure_row(rows, row)
@@ -175,29 +202,45 @@ def _score_many(rows, row, weights, scores):
 
 @part
 def _add_many(rows, row, weights, pull, step):
-    start, stop = span(rows, row)
     width = weights.shape[1]
     active = 0
     for k in range(width):
         active += pull[k] != 0.0
     if 4 * active <= width and width > 16:  # few outputs of many: one column at a time
-        for k in range(width):
-            if pull[k] != 0.0:
-                factor = step * pull[k]
-                for j in range(start, stop):
-                    slot, value = item(rows, row, j)
-                    weights[slot, k] += factor * value
-                weights[weights.shape[0] - 1, k] += factor * rows.bias
-        return
+        _add_columns(rows, row, weights, pull, step)
+    else:
+        _add_lanes(rows, row, weights, pull, step)
+
+
+@part
+def _add_columns(rows, row, weights, pull, step):
+    start, stop = span(rows, row)
+    for k in range(weights.shape[1]):
+        if pull[k] != 0.0:
+            factor = step * pull[k]
+            for j in range(start, stop):
+                slot, value = item(rows, row, j)
+                weights[slot, k] += factor * value
+            weights[weights.shape[0] - 1, k] += factor * rows.bias
+
+
+@part
+def _add_lanes(rows, row, weights, pull, step):
+    start, stop = span(rows, row)
+    width = weights.shape[1]
     flat = weights.reshape(weights.size)
     last = (weights.shape[0] - 1) * width
     for group in range(0, width, 8):
         lane = lanes.load(pull, group)
-        for j in range(start, stop):
-            slot, value = item(rows, row, j)
-            if value != 0.0:
-                at = np.int64(slot) * width + group
-                lanes.store(flat, at, lanes.plus_times(lanes.load(flat, at), lane, step * value))
+        j = leap(rows, row, start, stop)
+        while j < stop:
+            edge = min(j + 8, stop)
+            for i in range(j, edge):
+                slot, value = item(rows, row, i)
+                if value != 0.0:
+                    at = np.int64(slot) * width + group
+                    lanes.store(flat, at, lanes.plus_times(lanes.load(flat, at), lane, step * value))
+            j = leap(rows, row, edge, stop)
         at = last + group
         lanes.store(flat, at, lanes.plus_times(lanes.load(flat, at), lane, step * rows.bias))
 

@@ -6,6 +6,7 @@ its bound entry.
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Hashable, Mapping
 from typing import Any
 
@@ -14,7 +15,7 @@ import scipy.sparse as sp
 
 from ..compiled.parts import Part, bound
 from ..errors import BadInput, BadType, extra
-from ..features.slots import Packer, Slots
+from ..features.slots import Packer, Slots, add_names
 from ..learn.model import NO_TRACE, Model
 from ..learn.vocabulary import Examples
 from .lessons import NO_ORDER, NONE
@@ -41,13 +42,19 @@ class Stream:
         self.space, self.hyper, self.desk = model.space, model.hyper, model.desk
         learn = (self.plain, self.space, self.hyper, 0, self.desk, NO_TRACE, 0, 0, 1)
         answer = (rows, self.space, self.hyper, self.desk.scores, self.out, 0, 1)
+        single = answer[:4]
         self.learn_entry: Part = bound(model.recipe.learner(), learn)
         self.answer_entry: Part = bound(model.recipe.answerer(), answer)
+        self.single_entry: Part = bound(model.recipe.single(), single)
+        self.single = single
+        self.arguments = learn
         linear = hasattr(self.space, "drift") and not hasattr(self.space, "point")
         averaged = bool(self.space.drift.size)
         self.shadow = self.space._replace(weights=self.space.drift) if averaged and linear else None
         self.mean = averaged and not linear
+        self.averaged = averaged
         self.rows = rows
+        self.coded: dict[Any, float] | None = self.owner._coded()
 
     def learn(
         self, x: Mapping[Hashable, Any], weight: float, trace: np.ndarray = NO_TRACE
@@ -65,6 +72,51 @@ class Stream:
             self.packer.refuse(x)
         model.clock = tally[0]
         return tally
+
+    def learn_fast(self, x: Mapping[Hashable, Any], y: Any) -> bool:
+        """A round of weight 1 whose names and label are known; False where it is anything else."""
+        packer = self.packer
+        try:
+            names = tuple(x)
+            if names == packer.names:
+                packer.write(packer.values, 0, *x.values())
+            elif packer.rename(x, names):
+                return False
+            target = self.coded.get(y)  # type: ignore[union-attr]
+        except (AttributeError, TypeError, struct.error):
+            return False
+        if target is None or packer.rows is not self.rows:
+            return False
+        self.target[0] = target
+        model, arguments = self.model, self.arguments
+        tally = self.learn_entry(
+            arguments[0], self.space, self.hyper, model.clock, self.desk, NO_TRACE, 0, 0, 1
+        )
+        if not tally[1]:
+            packer.refuse(x)
+        model.clock = tally[0]
+        return True
+
+    def guess(self, x: Mapping[Hashable, Any]) -> float:
+        """What `decide` says of one dict, by the running weights."""
+        packer = self.packer
+        names = tuple(x)
+        try:
+            if names == packer.names:
+                packer.write(packer.values, 0, *x.values())
+            else:
+                new = packer.rename(x, names)
+                if packer.rows is not self.rows:
+                    self.bind()
+                if new and not self.owner._by_name:
+                    self.owner._refuse_names(new)
+        except (AttributeError, TypeError, struct.error):
+            packer.refuse(x)
+            raise
+        guess: float = self.single_entry(*self.single)
+        if guess != guess:
+            packer.refuse(x)
+        return guess
 
     def pack(self, x: Mapping[Hashable, Any]) -> list[Hashable] | None:
         """Fill the reserved row; the names that have no slot."""
@@ -99,7 +151,7 @@ class Stream:
         owner = self.owner
         if not owner._by_name:
             owner._refuse_names(names)
-        self.slots.add(names)
+        add_names(self.slots, names)
         owner._by_name = True
         owner._widen(self.model, len(self.slots))
         self.bind()
@@ -114,17 +166,21 @@ class DictFace(RiverFace):
         labels = getattr(self, "_labels", None)
         return len(labels.known) if labels is not None and labels.sets else 0
 
+    def _coded(self) -> dict[Any, float] | None:
+        """What each label means to the loop; None where the target is no single label."""
+        return None
+
     def _open(self, y: Any = None) -> Stream:
         """The stream of this model; a model is begun if there is none."""
         me: Any = self
         if me._model is None:
             me._begin_stream(y)
-            me._slots, me._by_name = Slots(), True
+            me._slots, me._by_name = {}, True
             me._model = me._new_model(8)
             me._check_start(me._model)
         elif me._slots is None:
-            me._slots = Slots()
-            me._slots.add(range(me._width))
+            me._slots = {}
+            add_names(me._slots, range(me._width))
         me._refresh(me._model)
         me._stream = Stream(me, me._model, me._slots)
         stream: Stream = me._stream
@@ -195,7 +251,7 @@ class DictFace(RiverFace):
         if new and not me._by_name:
             self._refuse_names(new)
         if new:
-            me._slots.add(new)
+            add_names(me._slots, new)
             me._by_name = True
             me._widen(me._model, len(me._slots))
         into = np.array([me._slots[name] for name in names], np.int32)
@@ -209,7 +265,7 @@ class DictFace(RiverFace):
         with me._all_or_nothing():
             answers = None if y is None else np.asarray(y)
             self._open(None if answers is None or not len(answers) else answers[0])
-            me._slots = Slots(me._slots)
+            me._slots = dict(me._slots)
             me._model = me._model.copy()
             table = self._named_table(X)
             me._learn_rows(table, answers, w)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from ..errors import BadInput
 from ..learn.model import NO_TRACE, Model
 from ..learn.vocabulary import TRACED
 from .lessons import (
@@ -60,6 +61,8 @@ class Fitted(Watched, OnlineEstimator):
             me._refresh(model)
             self._model = model
             lesson = self._lesson(X, y, sample_weight)
+            if lesson.weights.size and not lesson.weights.any():
+                raise BadInput("sample_weight is zero everywhere; wanted at least one weight above 0")
             self._run_passes(X, model, lesson)
         return self
 
@@ -128,7 +131,7 @@ class Fitted(Watched, OnlineEstimator):
 
     def _run_passes(self, X: Any, model: Model, lesson: Lesson) -> None:
         """Passes until the mean online loss stops falling."""
-        generator = self._generator(0)
+        generator = self._generator(3)
         line = Line(lesson.count * self.max_iter, bool(self.verbose), self._counts_mistakes)
         cut = self._cutter(model, lesson, True)
 

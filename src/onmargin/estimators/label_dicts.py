@@ -17,15 +17,19 @@ class LabelDicts(DictFace):
 
     _river_base = "MiniBatchClassifier"
     _labels: Labels | None
+    _stream: Any
 
     def learn_one(self, x: Mapping[Hashable, Any], y: Any, w: float = 1.0) -> None:
         """One example: a dict of numbers, its label (or {label: bool}), and its weight."""
+        stream = self._stream
+        if stream is not None and w == 1.0 and self.class_weight is None and stream.learn_fast(x, y):  # type: ignore[attr-defined]
+            return
         stream, weight = self._ready_round(x, y, w)
         stream.learn(x, weight)
 
     def _ready_round(self, x: Mapping[Hashable, Any], y: Any, w: float) -> tuple[Stream, float]:
         """The stream with example and target in place, and what the example weighs."""
-        stream = self._stream  # type: ignore[has-type]
+        stream = self._stream
         if stream is None or stream.coded is None or stream.pack(x):
             stream = self._slow_ready(x, y)
         if stream.coded is not None:
@@ -44,8 +48,6 @@ class LabelDicts(DictFace):
     def _slow_ready(self, x: Mapping[Hashable, Any], y: Any) -> Stream:
         """Begin the stream, take in new features, or fill in a set of labels."""
         stream = self._ready(x, y)
-        if not hasattr(stream, "coded"):
-            self._code(stream)
         if stream.coded is None:
             self._check_answer(y)
             assert self._labels is not None
@@ -55,18 +57,11 @@ class LabelDicts(DictFace):
             stream.target[0] = [float(bool(y.get(label))) for label in self._labels.known]
         return stream
 
-    def _code(self, stream: Stream) -> None:
-        """What each label means to the loop."""
+    def _coded(self) -> dict[Any, float] | None:
         labels = self._labels
         assert labels is not None
         targets = labels.targets(np.arange(len(labels.known))).tolist()
-        coded = None if labels.sets else dict(zip(labels.known, targets, strict=True))
-        stream.coded = coded  # type: ignore[attr-defined]
-
-    def _open(self, y: Any = None) -> Stream:
-        stream = super()._open(y)
-        self._code(stream)
-        return stream
+        return None if labels.sets else dict(zip(labels.known, targets, strict=True))
 
     def _begin_stream(self, y: Any) -> None:
         sets = isinstance(y, Mapping)
@@ -91,9 +86,8 @@ class LabelDicts(DictFace):
         stream.packer.refuse(x)
         self._admit(stream.model, labels, label)  # type: ignore[attr-defined]
         stream.bind()
-        stream.packer.names = ()
+        stream.packer.names = None
         stream.pack(x)
-        self._code(stream)
         return stream
 
     def _class_weight_of(self, y: Any, w: float) -> float:
@@ -106,14 +100,19 @@ class LabelDicts(DictFace):
 
     def predict_one(self, x: Mapping[Hashable, Any]) -> Any:
         """The label (or {label: bool}); None before any label."""
-        stream = self._stream  # type: ignore[has-type]
+        stream = self._stream
         if stream is None:
-            if self._model is None or not self._labels.known:  # type: ignore[attr-defined]
+            if self._model is None or self._labels is None or not self._labels.known:  # type: ignore[attr-defined]
                 return None
             stream = self._open()
-        scores = stream.scores(x)
         labels = self._labels
         assert labels is not None
+        if not stream.averaged and stream.coded is not None:
+            guess = stream.guess(x)
+            if stream.model.start.many:
+                return labels.known[int(guess)]
+            return labels.known[-1 if guess > 0.0 else 0]
+        scores = stream.scores(x)
         if stream.coded is None:
             above = self._decisions(scores)[0] > 0  # type: ignore[attr-defined]
             return dict(zip(labels.known, above.tolist(), strict=True))

@@ -18,7 +18,7 @@ from sklearn.utils.validation import _get_feature_names, validate_data
 from ..compiled.checks import first_not_finite
 from ..compiled.rows import Rows
 from ..errors import BadInput, BadType
-from ..features.slots import Slots
+from ..features.slots import Slots, add_names
 from ..features.tables import entries, to_rows
 from ..learn.model import Model
 from ..learn.recipe import ALGORITHMS, Recipe
@@ -117,8 +117,8 @@ class OnlineEstimator(BaseEstimator):  # type: ignore[misc]
 
     @feature_names_in_.setter
     def feature_names_in_(self, names: np.ndarray) -> None:
-        slots = Slots()
-        slots.add(names.tolist())
+        slots: Slots = {}
+        add_names(slots, names.tolist())
         self._slots = slots
 
     @feature_names_in_.deleter
@@ -203,7 +203,7 @@ class OnlineEstimator(BaseEstimator):  # type: ignore[misc]
     def _by_columns(self, X: Any) -> Any:
         """A frame for a model that knows its features by name; columns it does not know are 0."""
         names = _get_feature_names(X)
-        slots = self._slots or Slots()
+        slots = self._slots or {}
         if names is None and hasattr(X, "columns"):
             names = np.array(list(X.columns), object)
         if names is None:

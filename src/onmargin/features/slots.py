@@ -14,76 +14,79 @@ from ..errors import BadInput, BadType
 from .tables import read_only
 
 
-class Slots(dict[Hashable, int]):
-    """name -> slot, in order of appearance."""
+Slots = dict[Hashable, int]
+"""name -> slot, in order of appearance. (A plain dict: look-ups in a subclass are slower.)"""
 
-    def add(self, names: Iterable[Hashable]) -> None:
-        """Give each new name the next slot."""
-        for name in names:
-            self.setdefault(name, len(self))
+
+def add_names(slots: Slots, names: Iterable[Hashable]) -> None:
+    """Give each new name the next slot."""
+    for name in names:
+        slots.setdefault(name, len(slots))
 
 
 class Packer:
     """One reserved sparse row, refilled for every dict.
 
-    Names as last time: only the values are packed. `struct` writes a dict's values into the buffer
-    three times faster than assigning a list to a NumPy slice.
+    Names as last time: only the values are packed. `struct` writes a dict's values into a bytearray
+    several times faster than assigning a list to a NumPy slice; the arrays are views of it.
     """
 
     def __init__(self, slots: Slots, bias: float) -> None:
         self.slots, self.bias = slots, bias
-        self.names: tuple[Hashable, ...] = ()
         self._reserve(32)
 
     def _reserve(self, room: int) -> None:
-        self.values, self.indices = np.zeros(room), np.zeros(room, np.uint32)
-        self.bounds = np.zeros(2, np.int32)
-        self.rows = Sparse(read_only(self.values), read_only(self.indices), read_only(self.bounds), self.bias)
-        self.formats = [(struct.Struct(f"{n}d"), struct.Struct(f"{n}I")) for n in range(room + 1)]
-        self.pack_values = self.formats[0][0].pack_into
-        self.names = ()
+        self.values, self.places = bytearray(8 * room), bytearray(8 + 4 * room)
+        numbers = np.frombuffer(self.values)
+        bounds = np.frombuffer(self.places, np.int32, 2)
+        indices = np.frombuffer(self.places, np.uint32, room, 8)
+        self.rows = Sparse(read_only(numbers), read_only(indices), read_only(bounds), self.bias)
+        # n values; and the row's end with n slots, right after its start (always 0)
+        self.formats = [
+            (struct.Struct(f"{n}d").pack_into, struct.Struct(f"i{n}I").pack_into) for n in range(room + 1)
+        ]
+        self.write = self.formats[0][0]
+        self.names: tuple[Hashable, ...] | None = None
 
     def pack(self, x: Mapping[Hashable, Any]) -> list[Hashable] | None:
         """Fill the row; names without a slot are left out and returned."""
         names = tuple(x)
-        if names == self.names:
-            try:
-                self.pack_values(self.values, 0, *x.values())
-            except struct.error:
-                self._explain(x)
-            return None
-        return self._pack_names(x, names)
-
-    def _pack_names(self, x: Mapping[Hashable, Any], names: tuple[Hashable, ...]) -> list[Hashable] | None:
-        slots, values = self.slots, x.values()
-        new: list[Hashable] | None = None
         try:
-            found = [slots[name] for name in names]
-        except KeyError:
-            new = [name for name in names if name not in slots]
-            known = [name for name in names if name in slots]
-            found, values = [slots[name] for name in known], [x[name] for name in known]  # type: ignore[assignment]
-        count = len(found)
+            if names == self.names:
+                self.write(self.values, 0, *x.values())
+                return None
+            return self.rename(x, names)
+        except struct.error:
+            self.refuse(x)
+            raise
+
+    def rename(self, x: Mapping[Hashable, Any], names: tuple[Hashable, ...]) -> list[Hashable] | None:
+        """Fill the row with other names than last time."""
+        count = len(names)
         if count >= len(self.formats):
             self._reserve(2 * count)
-        write_values, write_slots = self.formats[count]
+        write, place = self.formats[count]
         try:
-            write_values.pack_into(self.values, 0, *values)
-        except struct.error:
-            self._explain(x)
-        write_slots.pack_into(self.indices, 0, *found)
-        self.bounds[1] = count
-        self.pack_values = write_values.pack_into
-        self.names = () if new else names
-        return new
+            place(self.places, 4, count, *map(self.slots.__getitem__, names))
+        except KeyError:
+            return self._pack_known(x, names)
+        write(self.values, 0, *x.values())
+        self.write, self.names = write, names
+        return None
+
+    def _pack_known(self, x: Mapping[Hashable, Any], names: tuple[Hashable, ...]) -> list[Hashable]:
+        slots = self.slots
+        known = [name for name in names if name in slots]
+        write, place = self.formats[len(known)]
+        place(self.places, 4, len(known), *[slots[name] for name in known])
+        write(self.values, 0, *[x[name] for name in known])
+        self.names = None
+        return [name for name in names if name not in slots]
 
     def refuse(self, x: Mapping[Hashable, Any]) -> None:
         """Raise if a value of x is not a finite number, or its squared length is not."""
         if not isinstance(x, Mapping):
             raise BadType(f"got {type(x).__name__}; wanted a dict of feature names and numbers")
-        self._explain(x)
-
-    def _explain(self, x: Mapping[Hashable, Any]) -> None:
         total = 0.0
         for name, value in x.items():
             try:

@@ -32,7 +32,7 @@ def to_rows(X: Any, bias: float) -> Rows:
 def canonical(X: Any) -> Any:
     """The CSR matrix itself, or a copy with sorted, summed entries; never changes the caller's."""
     indices = read_only(X.indices.view(UNSIGNED[X.indices.dtype.itemsize]))
-    if is_canonical(indices, read_only(X.indptr), X.shape[1]):
+    if is_canonical(indices, read_only(X.indptr), indices.dtype.type(X.shape[1])):
         return X
     X = sp.csr_matrix((X.data, X.indices, X.indptr), shape=X.shape, copy=True)
     X.check_format(full_check=True)

@@ -11,7 +11,7 @@ from .tasks import sign as decide
 from .vocabulary import TRACED, Round
 
 
-def answer(rows, space, hyper, scores, out, first, count):  # type: ignore[no-untyped-def]
+def answer(rows, space, hyper, scores, out, first, count):
     """out[t] = the scores of row first + t; how many were done (fewer: the next is not finite)."""
     for t in range(count):
         score(space, rows, Round(first + t, 0, 1.0, 0.0), hyper, scores)
@@ -22,7 +22,16 @@ def answer(rows, space, hyper, scores, out, first, count):  # type: ignore[no-un
     return count
 
 
-def judged(examples, space, shadow, hyper, clock, desk, trace, first, start, stop):  # type: ignore[no-untyped-def]
+def answer_one(rows, space, hyper, scores):
+    """The guess for the only row; NaN where it is not finite."""
+    now = Round(0, 0, 1.0, 0.0)
+    score(space, rows, now, hyper, scores)
+    if not math.isfinite(space.notes[0]):
+        return math.nan
+    return decide(scores, now, hyper)
+
+
+def judged(examples, space, shadow, hyper, clock, desk, trace, first, start, stop):
     """`learn`, but the trace and the mistakes are those of the averaged weights.
 
     `shadow` is the same Space with the drift in place of its weights: the average of w_1 .. w_T is

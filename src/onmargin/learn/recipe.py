@@ -6,7 +6,7 @@ The generic tests find the row by itself.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..compiled.parts import Part, specialise
 from . import answers, losses, queries, rounds, steps, tasks
@@ -38,12 +38,27 @@ class Recipe(NamedTuple):
         """Its compiled scores without learning."""
         return specialise(answers.answer, score=self.space.score)
 
+    def single(self) -> Part:
+        """Its compiled guess for one row."""
+        return specialise(answers.answer_one, score=self.space.score, decide=self.task.decide)
+
     def judge(self) -> Part:
         """Its compiled loop that answers with the averaged weights before each round."""
         decide, _, wrong = self.task
         return specialise(
             answers.judged, score=self.space.score, decide=decide, wrong=wrong, learn=self.learner()
         )
+
+    def __reduce__(self) -> Any:
+        """Rows of the table are pickled by name, not by their compiled parts."""
+        for name, row in ALGORITHMS.items():
+            if row is self:
+                return _named, (name,)
+        return Recipe, tuple(self)
+
+
+def _named(name: str) -> Recipe:
+    return ALGORITHMS[name]
 
 
 BINARY = Task(tasks.sign, tasks.binary, tasks.differs)

@@ -20,7 +20,7 @@ from .vocabulary import TRACED, Round
 ROLES = ("decide", "demand", "wrong", "loss", "step", "score", "size", "move", "ask")
 
 
-def learn(examples, space, hyper, clock, desk, trace, first, start, stop):  # type: ignore[no-untyped-def]
+def learn(examples, space, hyper, clock, desk, trace, first, start, stop):
     """Rounds start .. stop - 1 of a block, summed up as a `Tally`.
 
     Round t is on row `order[t]`, or `first + t` where no order is given.

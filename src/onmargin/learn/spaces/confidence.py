@@ -60,7 +60,10 @@ def arow_beta(space, step, margin, hyper):
 
 @part
 def scw_beta(space, step, margin, hyper):
-    """beta = alpha phi / (sqrt(u) + v alpha phi), sqrt(u) = (-alpha v phi + sqrt(alpha^2 v^2 phi^2 + 4v)) / 2"""
+    """beta = alpha phi / (sqrt(u) + v alpha phi).
+
+    sqrt(u) = (-alpha v phi + sqrt(alpha^2 v^2 phi^2 + 4v)) / 2
+    """
     reach = step * space.notes[1] * hyper.phi
     root = 0.5 * (math.sqrt(reach * reach + 4.0 * space.notes[1]) - reach)
     return step * hyper.phi / (root + reach)

@@ -1,0 +1,92 @@
+"""The command line: parse, call, print. No logic that a library user could not call."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+from . import __version__
+from .errors import OnmarginError, extra
+
+
+class _Parser(argparse.ArgumentParser):
+    """Wrong usage is one line and exit code 2."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"onmargin: {message}; try 'onmargin --help'\n")
+
+
+def parser() -> argparse.ArgumentParser:
+    """All commands and their options."""
+    top = _Parser(prog="onmargin", description="Online learning with a margin.")
+    top.add_argument("--version", action="version", version=f"onmargin {__version__}")
+    commands = top.add_subparsers(dest="command", required=True, parser_class=_Parser)
+    demo = commands.add_parser("demo", help="learn digits and a noisy stream, print a table, draw the curves")
+    demo.add_argument("--figure", default="onmargin_demo.png", help="where to write the figure (%(default)s)")
+    demo.add_argument("--json", action="store_true", help="print JSON lines instead of a table")
+    demo.set_defaults(call=_demo)
+    return top
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; the exit code."""
+    chosen = parser().parse_args(arguments)
+    try:
+        chosen.call(chosen)
+    except OnmarginError as error:
+        sys.stderr.write(f"onmargin: {error}\n")
+        return 2
+    except OSError as error:
+        sys.stderr.write(f"onmargin: {error.filename or 'output'}: {error.strerror}\n")
+        return 2
+    except KeyboardInterrupt:
+        return 130
+    return 0
+
+
+def _demo(chosen: Any) -> None:
+    try:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+        from rich.table import Table
+    except ImportError:
+        raise extra("rich", "cli") from None
+    from . import demo
+
+    with Progress(
+        TextColumn("{task.description:<36}"), BarColumn(), TimeElapsedColumn(),
+        console=Console(stderr=True), transient=True,
+    ) as bar:  # fmt: skip
+        line = bar.add_task("", total=1)
+        rows, runs = demo.run(
+            lambda what, done, total: bar.update(line, description=what, completed=done, total=total)
+        )
+        bar.update(line, description="drawing")
+        path = Path(chosen.figure)
+        demo.draw(runs, path)
+    if chosen.json:
+        for row in rows:
+            print(json.dumps(row._asdict()))
+        print(json.dumps({"figure": str(path)}))
+        return
+    table = Table(title="Learned online: each example is answered, then learned, once")
+    for heading in ("data", "learner"):
+        table.add_column(heading)
+    for heading in ("online error", "test error", "updates", "µs/example"):
+        table.add_column(heading, justify="right")
+    for number, row in enumerate(rows):
+        last = number + 1 == len(rows) or rows[number + 1].data != row.data
+        table.add_row(
+            row.data, row.learner, f"{row.online_error:.1%}", f"{row.test_error:.1%}", f"{row.updates:,}",
+            f"{row.microseconds:.2f}", end_section=last,
+        )  # fmt: skip
+    Console().print(table)
+    print(f"learning curves: {path}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

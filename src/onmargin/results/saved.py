@@ -1,0 +1,154 @@
+"""The `.onm` file: safetensors with JSON metadata, a digest over both, written all or nothing.
+
+Values keep their type: text, whole numbers, fractions, bools, None, NumPy scalars and arrays,
+tuples, lists, dicts. Nothing else is taken, and reading runs no code.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import BadFile, BadInput, extra
+
+FORMAT = 1
+
+
+def write(path: str | os.PathLike[str], facts: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+    """Write facts and arrays; the file is there whole, or as it was before."""
+    save = _safetensors().save
+    arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    text = json.dumps(encode(facts), sort_keys=True)
+    metadata = {"onmargin": text, "format": str(FORMAT), "digest": _digest(text, arrays)}
+    target = Path(path)
+    draft = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        with open(draft, "wb") as file:
+            file.write(save(arrays, metadata=metadata))
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(draft, target)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Facts and arrays of a file; refused in one line where it is not whole and ours."""
+    safetensors = _safetensors()
+    try:
+        data = Path(path).read_bytes()
+    except FileNotFoundError:
+        raise BadFile(f"{path} does not exist; wanted a model written by om.save") from None
+    except OSError as error:
+        raise BadFile(f"{path} cannot be read ({error.strerror}); wanted a model file") from None
+    try:
+        length = int.from_bytes(data[:8], "little")
+        header = json.loads(data[8 : 8 + length])
+        arrays = safetensors.load(data)
+    except Exception:
+        raise BadFile(f"{path} is not a whole safetensors file; it is damaged, cut off, or foreign") from None
+    metadata = header.get("__metadata__") or {}
+    if "onmargin" not in metadata:
+        raise BadFile(f"{path} is a safetensors file, but not a model written by om.save")
+    if metadata.get("format") != str(FORMAT):
+        raise BadFile(
+            f"{path} has format {metadata.get('format')}; this version reads {FORMAT}; update onmargin"
+        )
+    text = metadata["onmargin"]
+    if metadata.get("digest") != _digest(text, arrays):
+        raise BadFile(f"{path} is damaged: its content does not match its digest; use another copy")
+    return decode(json.loads(text)), arrays
+
+
+def _safetensors() -> Any:
+    try:
+        import safetensors.numpy
+    except ImportError:
+        raise extra("safetensors", "save") from None
+    return safetensors.numpy
+
+
+def _digest(text: str, arrays: dict[str, np.ndarray]) -> str:
+    digest = hashlib.sha256(text.encode())
+    for name in sorted(arrays):
+        array = arrays[name]
+        digest.update(f"{name} {array.dtype.str} {array.shape}".encode())
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()
+
+
+def encode(value: Any) -> Any:
+    """A value as JSON that remembers its type."""
+    if value is None or isinstance(value, bool | str) and type(value) in (bool, str):
+        return value
+    if type(value) is int:
+        return {"int": str(value)}
+    if type(value) is float:
+        return {"float": value.hex()}
+    if isinstance(value, np.generic) and value.dtype.kind in "biuf":
+        return {"numpy": value.dtype.str, "value": encode(value.item())}
+    if isinstance(value, np.str_):
+        return {"numpy": "U", "value": str(value)}
+    if isinstance(value, np.ndarray) and value.dtype.kind in "biufUO":
+        return {"array": value.dtype.str, "shape": list(value.shape), "items": encode(value.ravel().tolist())}
+    if isinstance(value, range):
+        value = tuple(value)
+    if type(value) in (tuple, list):
+        return {type(value).__name__: [encode(item) for item in value]}
+    if isinstance(value, dict):
+        return {"dict": [[encode(key), encode(item)] for key, item in value.items()]}
+    if isinstance(value, np.random.Generator | np.random.RandomState):
+        return {"generator": type(value).__name__, "state": encode(_generator_state(value))}
+    raise BadInput(
+        f"{value!r} ({type(value).__name__}) cannot be saved; wanted text, numbers, bools, None, or tuples, "
+        "lists, dicts and arrays of them"
+    )
+
+
+def decode(value: Any) -> Any:
+    """The value that `encode` was given."""
+    if not isinstance(value, dict):
+        return value
+    match value:
+        case {"int": text}:
+            return int(text)
+        case {"float": text}:
+            return float.fromhex(text)
+        case {"numpy": "U", "value": text}:
+            return np.str_(text)
+        case {"numpy": kind, "value": item}:
+            return np.dtype(kind).type(decode(item))
+        case {"array": kind, "shape": shape, "items": items}:
+            return np.array(decode(items), dtype=kind).reshape(shape)
+        case {"tuple": items}:
+            return tuple(decode(item) for item in items)
+        case {"list": items}:
+            return [decode(item) for item in items]
+        case {"dict": pairs}:
+            return {decode(key): decode(item) for key, item in pairs}
+        case {"generator": kind, "state": state}:
+            return _generator_from(kind, decode(state))
+    raise BadFile("the file holds a value of an unknown kind; it is from a later version")
+
+
+def _generator_state(generator: Any) -> Any:
+    if isinstance(generator, np.random.Generator):
+        return generator.bit_generator.state
+    return generator.get_state(legacy=False)
+
+
+def _generator_from(kind: str, state: dict[str, Any]) -> Any:
+    if kind == "RandomState":
+        legacy = np.random.RandomState()
+        legacy.set_state(state)
+        return legacy
+    if state.get("bit_generator") not in ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64"):
+        raise BadFile("the file names an unknown random generator")
+    bits = getattr(np.random, state["bit_generator"])()
+    bits.state = state
+    return np.random.Generator(bits)

@@ -1,0 +1,115 @@
+"""For every row of the table of algorithms: the public estimator, and a small stream to teach it."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import onmargin as om
+
+SCALING = 0.7  # the constant coordinate
+COST = np.array([[0.0, 1.0, 4.0], [0.25, 0.0, 2.0], [1.0, 0.5, 0.0]])
+NUMBERS = {"C": 0.3, "margin": 0.8}  # small enough to be reached, large enough not always to be
+CLASSES, LABELS = 3, 4
+
+
+class Stream(NamedTuple):
+    """Rows, their targets as `fit` takes them, and their weights."""
+
+    X: np.ndarray
+    y: Any
+    h: np.ndarray
+
+
+def problem_of(name: str) -> str:
+    """binary, classes, labels, numbers or points: what the targets of a row of the table are."""
+    problem = name.split(".")[1]
+    known = {"labels": "labels", "calibrated": "labels", "regression": "numbers", "uniclass": "points"}
+    return known.get(problem, "binary" if problem.startswith("binary") else "classes")
+
+
+def parameters(name: str) -> dict[str, Any]:
+    """What the student and the oracle are both told."""
+    family, problem = name.split(".")
+    if family == "perceptron":
+        return {"rate": 0.6}
+    if problem == "regression":
+        return {"C": 0.3, "epsilon": 0.2}
+    if problem == "uniclass":
+        return {"C": 0.3, "epsilon": 0.9}
+    if family.startswith("pa"):
+        chosen: dict[str, Any] = dict(NUMBERS)
+        if "max_loss" in problem or "prediction" in problem:
+            chosen = {"C": 0.3, "cost": COST[:2, :2] if problem.startswith("binary") else COST}
+        return chosen
+    first = family.split("_")[0]
+    if first == "arow":
+        return {"r": 1.7}
+    return {"a": 1.3} if first == "sop" else {"C": 0.3, "confidence": 0.8}
+
+
+def student(name: str, intercept: bool = True, **more: Any) -> Any:
+    """The public estimator of a row of the table."""
+    family, problem = name.split(".")
+    chosen = {**parameters(name), **more}
+    if problem != "uniclass":
+        chosen |= {"fit_intercept": intercept, "intercept_scaling": SCALING}
+    if family == "perceptron":
+        return om.Perceptron(update="uniform" if problem == "uniform" else "top", **chosen)
+    if problem == "regression":
+        return om.PassiveAggressiveRegressor(step=family, **chosen)
+    if problem == "uniclass":
+        return om.PassiveAggressiveUniclass(step=family, **chosen)
+    if family == "pa1" and problem == "all":
+        return om.MIRA(**chosen)
+    if family.startswith("pa"):
+        return om.PassiveAggressiveClassifier(
+            step=family,
+            update="all" if problem == "all" else "top",
+            multilabel="calibrated" if problem == "calibrated" else "ranking",
+            cost_update="prediction" if problem.endswith("prediction") else "max_loss",
+            **chosen,
+        )
+    rule, shape = family.split("_")
+    if rule == "arow":
+        return om.AROW(covariance=shape, **chosen)
+    if rule == "sop":
+        return om.SecondOrderPerceptron(covariance=shape, **chosen)
+    return om.SoftConfidenceWeighted(form=rule, covariance=shape, **chosen)
+
+
+def stream(name: str, rows: int = 60, features: int = 5, seed: int = 0) -> Stream:
+    """Noisy rows with holes, one of them empty; weights between 0 and 2, some of them 0."""
+    draw = np.random.default_rng(seed)
+    X = draw.normal(size=(rows, features)) * (draw.random((rows, features)) < 0.8)
+    X[rows // 2] = 0.0
+    h = np.where(draw.random(rows) < 0.15, 0.0, draw.uniform(0.1, 2.0, rows))
+    scores = X @ draw.normal(size=(features, LABELS)) + 0.5 * draw.normal(size=(rows, LABELS))
+    problem = problem_of(name)
+    if problem == "labels":
+        y = (scores > 0.3).astype(int)  # empty and full sets among them
+    elif problem == "numbers":
+        y = scores[:, 0]
+    elif problem == "points":
+        y = None
+    elif problem == "binary":
+        y = np.array(["no", "yes"])[(scores[:, 0] > 0).astype(int)]
+    else:
+        y = scores[:, :CLASSES].argmax(axis=1)
+    return Stream(X, y, h)
+
+
+def for_oracle(name: str, given: Stream, intercept: bool = True) -> tuple[np.ndarray, Any, int]:
+    """The stream as the oracles take it: bias coordinate, coded targets, number of outputs."""
+    X, y, h = given
+    problem = problem_of(name)
+    last = SCALING if intercept and problem != "points" else 0.0
+    X = np.c_[X, np.full(len(X), last)]
+    if problem == "binary":
+        return X, np.where(y == "yes", 1, -1), 1
+    if problem == "labels":
+        return X, y, LABELS + name.endswith("calibrated")
+    if problem == "classes":
+        return X, y, CLASSES
+    return X, np.zeros(len(X)) if y is None else y, 1
