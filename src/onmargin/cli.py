@@ -73,17 +73,16 @@ def _demo(chosen: Any) -> None:
             print(json.dumps(row._asdict()))
         print(json.dumps({"figure": str(path)}))
         return
-    table = Table(title="Learned online: each example is answered, then learned, once")
-    for heading in ("data", "learner"):
-        table.add_column(heading)
+    table = Table(title="Learned online: each example is answered first, then learned, once")
+    table.add_column("learner")
     for heading in ("online error", "test error", "updates", "µs/example"):
-        table.add_column(heading, justify="right")
+        table.add_column(heading, justify="right", no_wrap=True)
     for number, row in enumerate(rows):
-        last = number + 1 == len(rows) or rows[number + 1].data != row.data
-        table.add_row(
-            row.data, row.learner, f"{row.online_error:.1%}", f"{row.test_error:.1%}", f"{row.updates:,}",
-            f"{row.microseconds:.2f}", end_section=last,
-        )  # fmt: skip
+        if number == 0 or rows[number - 1].data != row.data:
+            table.add_section()
+            table.add_row(f"[bold]{row.data}[/bold]")
+        numbers = (f"{row.online_error:.1%}", f"{row.test_error:.1%}", f"{row.updates:,}")
+        table.add_row(f"  {row.learner}", *numbers, f"{row.microseconds:.2f}")
     Console().print(table)
     print(f"learning curves: {path}")
 

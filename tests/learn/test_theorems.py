@@ -1,6 +1,6 @@
 """The theorems, on random, adversarial and noisy streams and against many comparators.
 
-The letters are those of the table of certificates: P1, P2 (Perceptron), A0 - A7 (Passive-Aggressive).
+The letters are those of the table of certificates: P1, P2 (Perceptron), A0 - A6 (Passive-Aggressive).
 With a constant coordinate s the rows are (x, s), and every radius and norm counts it.
 """
 
@@ -243,26 +243,6 @@ def test_pa2_squared_losses_are_bounded_a6(outputs, drawn, C):
     for u in comparators(stream, outputs):
         theirs = (losses_of(stream, u, outputs) ** 2).sum()
         holds((run.losses**2).sum(), scale * ((u**2).sum() + 2 * C * theirs))
-
-
-@pytest.mark.parametrize("step", ["pa", "pa1", "pa2"])
-@often
-@given(drawn=DRAWN, C=AGGRESSIVENESS, largest=st.sampled_from([None, 0.5, 3.0, 20.0]))
-def test_uniclass_lemma_a7(step, drawn, C, largest):
-    """sum tau (2 loss - tau - 2 loss(u)) <= |u - w_1|^2; a learned radius never decreases."""
-    points = build(drawn, 0).X[:, :-1] + 2.0
-    model = om.PassiveAggressiveUniclass(step=step, C=C, epsilon=0.7, max_radius=largest)
-    run = om.progressive(model, points)
-    reach = 0.7 if largest is None else largest
-    Y, start = np.c_[points, np.zeros(len(points))], np.r_[np.zeros(points.shape[1]), largest or 0.0]
-    middles = [0 * points[0], points[0], points.mean(axis=0), np.median(points, axis=0), 5 * points[-1]]
-    for middle in middles:
-        for share in (0.0, 0.5, 1.0):  # of the radius: u = (c, sqrt(B^2 - radius^2))
-            u = np.r_[middle, 0.0 if largest is None else largest * np.sqrt(1 - share**2)]
-            theirs = np.maximum(0, np.linalg.norm(u - Y, axis=1) - reach)
-            holds((run.steps * (2 * run.losses - run.steps - 2 * theirs)).sum(), ((u - start) ** 2).sum())
-    radii = [model.partial_fit(row[None]).radius_ for row in points[:10]]
-    assert (np.diff(radii) >= 0).all() and (largest is None or max(radii) <= largest)
 
 
 @CLASSES

@@ -230,7 +230,7 @@ class LinearClassifier(ClassifierMixin, LinearWeights, Explained, LabelDicts, Fi
         labels = self._labels
         assert labels is not None
         if labels.sets:
-            return scores[:, : len(labels.known)] - self._bar(scores)
+            return np.asarray(scores[:, : len(labels.known)] - self._bar(scores))
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def _bar(self, scores: np.ndarray) -> Any:
@@ -295,7 +295,7 @@ class LinearClassifier(ClassifierMixin, LinearWeights, Explained, LabelDicts, Fi
         if labels.sets:
             low = np.where(np.asarray(y) > 0, scores, np.inf).min(axis=1)
             high = np.where(np.asarray(y) > 0, -np.inf, scores).max(axis=1)
-            return np.maximum(0.0, required - (low - high))
+            return np.asarray(np.maximum(0.0, required - (low - high)))
         codes = labels.codes(np.asarray(y))
         if scores.shape[1] == 1:
             return np.asarray(np.maximum(0.0, required - (2.0 * codes - 1.0) * scores[:, 0]))

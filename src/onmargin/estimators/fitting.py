@@ -127,7 +127,7 @@ class Fitted(Watched, OnlineEstimator):
             sums.add(learn_block(model, lesson.rows, part, targets, weights, trace=trace), before)
         except NotFinite as stop:
             raise self._not_finite(X, stop.args[0]) from None
-        return trace[0]
+        return np.asarray(trace[0])
 
     def _run_passes(self, X: Any, model: Model, lesson: Lesson) -> None:
         """Passes until the mean online loss stops falling."""

@@ -39,7 +39,7 @@ class LabelDicts(DictFace):
                 raise BadType(f"the label is {y!r}; wanted a text, a number or a bool") from None
             if target is None:
                 stream = self._meet(stream, x, y)
-                target = stream.coded[y]
+                target = (stream.coded or {})[y]
             stream.target[0] = target
         if w != 1.0 or self.class_weight is not None:  # type: ignore[attr-defined]
             w = self._weigh(w) * self._class_weight_of(y, w)

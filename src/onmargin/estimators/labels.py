@@ -72,7 +72,7 @@ class Labels:
             return codes.astype(np.float64)
         if len(self.known) < 2:  # the first label, against anything else
             return np.ones(len(codes))
-        return 2.0 * codes - 1.0
+        return np.asarray(2.0 * codes - 1.0)
 
     def unknown(self, y: np.ndarray, codes: np.ndarray) -> BadInput:
         """The refusal of the first label that has no number."""
@@ -92,7 +92,8 @@ class Labels:
             return np.zeros(0)
         if isinstance(class_weight, str):
             return self._balanced(codes, seen)
-        return np.array([float(class_weight.get(label, 1.0)) for label in self.known])[codes]
+        each = np.array([float(class_weight.get(label, 1.0)) for label in self.known])
+        return np.asarray(each[codes])
 
     def _balanced(self, codes: np.ndarray, seen: np.ndarray | None) -> np.ndarray:
         number = len(self.known)
@@ -101,7 +102,7 @@ class Labels:
         running = np.cumsum(marks, axis=0) + np.array(self.counts, float)
         self.counts = [int(count) for count in running[-1]] if len(codes) else self.counts
         own = running[np.arange(len(codes)), codes]
-        return running.sum(axis=1) / (number * np.maximum(own, 1.0))
+        return np.asarray(running.sum(axis=1) / (number * np.maximum(own, 1.0)))
 
     def fitted_weights(self, codes: np.ndarray, class_weight: Any) -> Any:
         """ "balanced" over a whole set, as a dict: n / (K n_k)."""

@@ -26,7 +26,7 @@ class Lesson(NamedTuple):
     """Rows and what is known about them."""
 
     rows: Rows
-    count: int
+    count: int  # type: ignore[assignment]
     y: Any = None  # (n,), (n, labels) dense or sparse, or None
     weights: np.ndarray = NONE
 
@@ -35,7 +35,7 @@ class Block(NamedTuple):
     """Positions first .. first + count - 1 of a pass."""
 
     first: int
-    count: int
+    count: int  # type: ignore[assignment]
     order: np.ndarray  # row numbers, or empty: the positions themselves
     surprise: bool = False  # one round, whose label was not known before
 

@@ -87,7 +87,8 @@ class PassiveAggressiveRegressor(LinearRegressor):
     >>> from sklearn.datasets import load_diabetes
     >>> from sklearn.preprocessing import scale
     >>> X, y = load_diabetes(return_X_y=True)
-    >>> PassiveAggressiveRegressor(C=1.0, random_state=0, average=True).fit(scale(X), y).score(scale(X), y) > 0.4
+    >>> model = PassiveAggressiveRegressor(average=True, random_state=0).fit(scale(X), y)
+    >>> model.score(scale(X), y) > 0.4
     True
     """
 

@@ -85,7 +85,7 @@ class PassiveAggressiveUniclass(OutlierMixin, LinearWeights, NumberLearner):  # 
     @property
     def center_(self) -> np.ndarray:
         """The centre of the ball."""
-        return self.coef_[0]
+        return np.asarray(self.coef_[0])
 
     @property
     def radius_(self) -> float:
@@ -109,14 +109,14 @@ class PassiveAggressiveUniclass(OutlierMixin, LinearWeights, NumberLearner):  # 
         if self.max_radius is None:
             return scores
         omega = float(self._table_of_weights()[0, -1])
-        return -np.sqrt(np.maximum(scores**2 - omega**2, 0.0))
+        return np.asarray(-np.sqrt(np.maximum(scores**2 - omega**2, 0.0)))
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Radius minus distance: positive inside the ball."""
-        return self.score_samples(X) - self.offset_
+        return np.asarray(self.score_samples(X) - self.offset_)
 
     def _decisions(self, scores: np.ndarray) -> np.ndarray:
-        return self._distances(scores[:, 0]) - self.offset_
+        return np.asarray(self._distances(scores[:, 0]) - self.offset_)
 
     def predict(self, X: Any) -> np.ndarray:
         """+1 inside, -1 outside."""

@@ -13,7 +13,6 @@ from ..compiled.rows import Sparse
 from ..errors import BadInput, BadType
 from .tables import read_only
 
-
 Slots = dict[Hashable, int]
 """name -> slot, in order of appearance. (A plain dict: look-ups in a subclass are slower.)"""
 

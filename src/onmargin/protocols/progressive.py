@@ -94,4 +94,5 @@ def _one_by_one(
     if watcher is None:
         raise BadInput("the iterable is empty; wanted pairs (x, y)")
     watcher.curve.append((rounds, mistakes, loss))
-    return model._summary(watcher, position, totals, truths if full else None, None)
+    summary: Progress = model._summary(watcher, position, totals, truths if full else None, None)
+    return summary

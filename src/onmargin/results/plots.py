@@ -21,26 +21,38 @@ def _pyplot() -> Any:
 
 
 def learning_curves(runs: dict[str, Any], ax: Any = None, title: str = "") -> Any:
-    """Error so far against rounds, one line a run, each named at its end. Returns the figure."""
+    """Error so far against rounds, one line a run, each named at its end. Returns the figure.
+
+    Runs that agree at every point share one line and one name.
+    """
     if ax is None:
         _, ax = _pyplot().subplots(figsize=(7, 4.2), layout="constrained")
-    ends = []
-    for number, (name, run) in enumerate(runs.items()):
+    lines: list[tuple[str, np.ndarray, np.ndarray]] = []
+    for name, run in runs.items():
         at, error = run.curve()
-        colour = COLOURS[number % len(COLOURS)]
-        style = STYLES[number // len(COLOURS) % len(STYLES)]
+        for number, (other, _, drawn) in enumerate(lines):
+            if np.array_equal(drawn, error):
+                lines[number] = (f"{other} = {name}", at, error)
+                break
+        else:
+            lines.append((name, at, error))
+    rounds = max(run.rounds for run in runs.values())
+    first = max(1.0, rounds / 400)
+    top = max(float(np.max(error[at >= first], initial=0.0)) for _, at, error in lines) * 1.05 or 1.0
+    ends = []
+    for number, (name, at, error) in enumerate(lines):
+        colour, style = COLOURS[number % len(COLOURS)], STYLES[number // len(COLOURS) % len(STYLES)]
         ax.plot(at, error, style, color=colour, lw=1.8)
         ends.append((float(error[-1]), name, colour))
-    labels = all(run.kind == "labels" for run in runs.values())
-    rounds = max(run.rounds for run in runs.values())
-    ax.set(xscale="log", xlim=(max(1, rounds / 2000), rounds), xlabel="rounds", title=title)
-    ax.set_ylabel("online error so far" if labels else "mean online loss so far")
-    tails = np.concatenate([run.curve()[1][run.curve()[0] >= rounds / 200] for run in runs.values()])
-    top = float(tails.max()) * 1.1 if tails.size and tails.max() > 0 else 1.0
-    ax.set_ylim(0, top)
+    percent = all(run.kind == "labels" for run in runs.values())
+    ax.set(xscale="log", xlim=(first, rounds), ylim=(0, top), xlabel="examples seen")
+    ax.set_title(title, loc="left", fontsize=11)
+    ax.set_ylabel("online error so far" if percent else "mean online loss so far")
+    if percent:
+        ax.yaxis.set_major_formatter(lambda value, _: f"{100 * value:.0f} %")
     ax.spines[["top", "right"]].set_visible(False)
     ax.grid(alpha=0.25, lw=0.6)
-    _name_ends(ax, ends, top, labels)
+    _name_ends(ax, ends, top, percent)
     return ax.figure
 
 

@@ -80,7 +80,7 @@ class Progress:
         if self.kind != "labels":
             return np.asarray(self.losses, float)
         wrong = np.asarray(self.predictions) != np.asarray(self.y)
-        return (wrong.any(axis=1) if wrong.ndim == 2 else wrong).astype(float)
+        return np.asarray(wrong.any(axis=1) if wrong.ndim == 2 else wrong, float)
 
     def curve(self, every: int | None = None) -> tuple[np.ndarray, np.ndarray]:
         """(rounds, error rate so far); for numbers, the mean loss so far."""

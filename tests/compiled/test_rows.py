@@ -1,0 +1,130 @@
+"""Rows of every kind give the same sums: dense, Fortran, mapped, CSR with short and long indices."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import onmargin as om
+from onmargin.compiled import lanes
+from onmargin.compiled.checks import find_codes, first_not_finite, is_canonical
+from onmargin.compiled.rows import measure_row
+from onmargin.features.tables import to_rows
+
+
+@pytest.fixture
+def data():
+    draw = np.random.default_rng(1)
+    X = draw.standard_normal((80, 21)) * (draw.random((80, 21)) < 0.4)
+    return X, draw.integers(0, 3, 80)
+
+
+def learn(X, y, **options):
+    return om.PassiveAggressiveClassifier(**options).partial_fit(X, y, classes=[0, 1, 2])
+
+
+def shapes_of(X, folder):
+    """The same numbers in every shape we take."""
+    mapped = np.lib.format.open_memmap(folder / "x.npy", "w+", X.dtype, X.shape)
+    mapped[:] = X
+    mapped.flush()
+    wide = np.zeros((len(X), 2 * X.shape[1]), X.dtype)
+    wide[:, ::2] = X
+    long = sp.csr_matrix(X)
+    long.indices, long.indptr = long.indices.astype(np.int64), long.indptr.astype(np.int64)
+    return {
+        "fortran": np.asfortranarray(X),
+        "mapped, read-only": np.load(folder / "x.npy", mmap_mode="r"),
+        "strided": wide[:, ::2],
+        "csr": sp.csr_matrix(X),
+        "csr array": sp.csr_array(X),
+        "csr, long indices": long,
+        "csc": sp.csc_matrix(X),
+    }
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_every_shape_gives_one_model(data, dtype, tmp_path):
+    X, y = data[0].astype(dtype), data[1]
+    dense = learn(X, y)
+    for name, other in shapes_of(X, tmp_path).items():
+        model = learn(other, y)
+        np.testing.assert_allclose(model.coef_, dense.coef_, rtol=1e-9, atol=1e-12, err_msg=name)
+        np.testing.assert_allclose(model.decision_function(other), dense.decision_function(X), atol=1e-9)
+
+
+def test_float32_rows_are_summed_in_float64(data):
+    X, y = data[0].astype(np.float32), data[1]
+    np.testing.assert_allclose(learn(X, y).coef_, learn(X.astype(np.float64), y).coef_, atol=1e-12)
+
+
+def test_float32_weights_stay_close(data):
+    X, y = data
+    small = learn(X, y, dtype="float32")
+    assert small.coef_.dtype == np.float32
+    np.testing.assert_allclose(small.coef_, learn(X, y).coef_, atol=1e-4)
+
+
+@pytest.mark.parametrize("classes", [2, 3, 8, 9, 16, 17, 40])
+def test_any_number_of_outputs(classes):
+    """Eight lanes, sixteen, and columns one at a time: the plain formula each time."""
+    draw = np.random.default_rng(classes)
+    X, y = draw.standard_normal((120, 6)), draw.integers(0, classes, 120)
+    model = om.PassiveAggressiveClassifier(C=0.3, classes=range(classes)).partial_fit(X, y)
+    rows = 1 if classes == 2 else classes
+    W = np.zeros((rows, 7))
+    for x, label in zip(np.c_[X, np.ones(120)], y, strict=True):
+        s = W @ x
+        if classes == 2:
+            sign = 2 * label - 1
+            W[0] += min(0.3, max(0, 1 - sign * s[0]) / (x @ x)) * sign * x
+            continue
+        rival = max((k for k in range(classes) if k != label), key=lambda k: (s[k], -k))
+        tau = min(0.3, max(0, 1 - s[label] + s[rival]) / (2 * x @ x))
+        W[label] += tau * x
+        W[rival] -= tau * x
+    np.testing.assert_allclose(model.coef_, W[:, :-1], atol=1e-10)
+    np.testing.assert_allclose(model.intercept_, W[:, -1], atol=1e-10)
+
+
+def test_first_not_finite_finds_nan_infinity_and_overflow():
+    X = np.ones((5, 3))
+    assert first_not_finite(to_rows(X, 1.0), 5) == 5
+    for bad in (np.nan, np.inf, 1e200):
+        X[3, 1] = bad
+        assert first_not_finite(to_rows(X, 1.0), 5) == 3
+
+
+def test_length_counts_the_bias():
+    assert measure_row(to_rows(np.array([[3.0, 4.0]]), 2.0), 0) == 29.0
+
+
+@pytest.mark.parametrize(
+    ("indices", "starts", "fine"),
+    [
+        ([0, 2, 1], [0, 2, 3], True),
+        ([0, 0, 1], [0, 2, 3], False),  # twice in a row
+        ([2, 0, 1], [0, 2, 3], False),  # falling in a row
+        ([0, 2, 5], [0, 2, 3], False),  # beyond the columns
+        ([0, 2, 1], [0, 3, 2], False),  # bounds out of order
+        ([0, 2, 1], [0, 2, 9], False),  # bounds beyond the entries
+        ([1, 2, 0], [0, 0, 2, 2, 3], True),  # empty rows
+        ([], [0, 0], True),
+    ],
+)
+def test_is_canonical(indices, starts, fine):
+    found = is_canonical(np.array(indices, np.uint32), np.array(starts, np.int32), np.uint32(5))
+    assert bool(found) is fine
+
+
+def test_find_codes():
+    codes = np.empty(5, np.int64)
+    unknown = find_codes(np.array([3.0, -1.0, 2.0, np.nan, 9.0]), np.array([-1.0, 3.0, 9.0]), codes)
+    assert codes.tolist() == [1, 0, -1, -1, 2] and unknown == 2
+
+
+def test_lanes_as_plain_python():
+    array = np.arange(16.0)
+    lane = lanes.plus_times(lanes.nothing(), lanes.load(array, 4), 2.0)
+    lanes.store(array, 8, lane)
+    assert array[8:].tolist() == [8, 10, 12, 14, 16, 18, 20, 22]
+    assert lanes.all_zero(np.zeros((1, 8)), 0, 0) and not lanes.all_zero(np.ones((1, 8)), 0, 0)

@@ -1,0 +1,188 @@
+"""Test, then train: what the compiled loop reports is what a patient person would write down."""
+
+import matplotlib
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import onmargin as om
+from onmargin.errors import BadInput
+
+matplotlib.use("Agg")
+
+
+def stream(classes=3, rows=200):
+    draw = np.random.default_rng(classes)
+    X = draw.standard_normal((rows, 6))
+    return X, (X @ draw.standard_normal((6, classes))).argmax(axis=1)
+
+
+def by_hand(model, X, y, classes, weights=None):
+    """predict, note, partial_fit, one row at a time."""
+    scores, answers = [], []
+    for number in range(X.shape[0]):
+        row = X[[number]]
+        if number == 0:
+            scores.append(np.zeros(1 if len(classes) == 2 else len(classes)))
+            answers.append(classes[1] if len(classes) == 2 else classes[0])
+        else:
+            scores.append(np.atleast_1d(model.decision_function(row)[0]))
+            answers.append(model.predict(row)[0])
+        weight = None if weights is None else weights[[number]]
+        model.partial_fit(row, y[[number]], classes=classes, sample_weight=weight)
+    return np.squeeze(np.array(scores)), np.array(answers)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("kind", ["dense", "csr"])
+def test_equals_the_loop_by_hand(classes, kind):
+    X, y = stream(classes)
+    X = sp.csr_matrix(X) if kind == "csr" else X
+    weights = np.where(np.arange(200) % 3 == 0, 2.0, 0.5)
+    run = om.progressive(om.PassiveAggressiveClassifier(C=0.2), X, y, sample_weight=weights)
+    scores, answers = by_hand(om.PassiveAggressiveClassifier(C=0.2), X, y, list(range(classes)), weights)
+    np.testing.assert_allclose(run.scores, scores, atol=1e-12)
+    np.testing.assert_array_equal(run.predictions, answers)
+    assert run.mistakes == int(np.sum(answers != y)) and run.rounds == 200
+    assert run.error_rate == run.mistakes / 200
+    assert run.updates == np.count_nonzero(run.steps)
+    assert run.errors_theory >= run.mistakes
+
+
+def test_average_scored_by_the_model_or_by_the_running_weights():
+    X, y = stream(3)
+    model = lambda: om.Perceptron(average=True)  # noqa: E731
+    _, answers = by_hand(model(), X, y, [0, 1, 2])
+    judged = om.progressive(model(), X, y, scored_by="model")
+    np.testing.assert_array_equal(judged.predictions, answers)
+    running = om.progressive(model(), X, y)
+    np.testing.assert_array_equal(running.predictions, om.progressive(om.Perceptron(), X, y).predictions)
+    np.testing.assert_array_equal(running.model.coef_, judged.model.coef_)
+
+
+@pytest.mark.parametrize("scored_by", ["running", "model"])
+def test_iterables_give_the_same_result_as_arrays(scored_by):
+    X, y = stream(3)
+    make = lambda: om.PassiveAggressiveClassifier(C=0.2, average=True, classes=[0, 1, 2])  # noqa: E731
+    arrays = om.progressive(make(), X, y, scored_by=scored_by)
+    dicts = om.progressive(
+        make(),
+        ((dict(enumerate(x)), label) for x, label in zip(X.tolist(), y.tolist(), strict=True)),
+        scored_by=scored_by,
+    )
+    np.testing.assert_allclose(dicts.scores, arrays.scores, atol=1e-9)
+    for name in ("losses", "steps"):
+        np.testing.assert_allclose(getattr(dicts, name), getattr(arrays, name), atol=1e-9)
+    np.testing.assert_array_equal(dicts.predictions, arrays.predictions)
+    assert dicts.totals[:4] == arrays.totals[:4]
+
+
+def test_open_streams_of_both_kinds_agree_and_first_answers_none():
+    X, y = stream(4)
+    names = np.array(["d", "b", "a", "c"])[y]
+    arrays = om.progressive(om.PassiveAggressiveClassifier(growing=True), X, names)
+    dicts = om.progressive(
+        om.PassiveAggressiveClassifier(),
+        [(dict(enumerate(x)), n) for x, n in zip(X.tolist(), names.tolist(), strict=True)],
+    )
+    assert arrays.predictions[0] is None and dicts.predictions[0] is None
+    assert arrays.predictions.tolist() == dicts.predictions.tolist()
+    np.testing.assert_allclose(arrays.scores, dicts.scores, atol=1e-9)
+    firsts = [int(np.argmax(names == name)) for name in "abcd"]
+    assert all(arrays.predictions[i] != names[i] for i in firsts)  # a new label is a mistake
+    assert arrays.mistakes == sum(a != b for a, b in zip(arrays.predictions, names, strict=True))
+    assert (
+        om.progressive(om.PassiveAggressiveClassifier(growing=True), X, names, trace="sums").mistakes
+        == arrays.mistakes
+    )
+
+
+@pytest.mark.parametrize("kind", ["ranking", "calibrated"])
+def test_label_sets(kind):
+    X, y = stream(4)
+    Y = np.eye(4, dtype=int)[y]
+    Y[X[:, 0] > 1, 0] = 1
+    run = om.progressive(om.PassiveAggressiveClassifier(multilabel=kind), X, Y)
+    np.testing.assert_array_equal(run.predictions, (run.scores > 0).astype(int))
+    model = om.PassiveAggressiveClassifier(multilabel=kind).partial_fit(X[:99], Y[:99])
+    np.testing.assert_allclose(run.scores[99], model.decision_function(X[[99]])[0], atol=1e-12)
+    assert run.mistakes == int((run.predictions != Y).any(axis=1).sum())
+    dicts = om.progressive(
+        om.PassiveAggressiveClassifier(multilabel=kind, classes=range(4)),
+        [
+            (dict(enumerate(x)), dict(enumerate(map(bool, s))))
+            for x, s in zip(X.tolist(), Y.tolist(), strict=True)
+        ],
+    )
+    np.testing.assert_allclose(dicts.scores, run.scores, atol=1e-9)
+
+
+def test_numbers_and_balls():
+    X, _ = stream()
+    y = X @ np.arange(6.0)
+    run = om.progressive(om.PassiveAggressiveRegressor(), X, y)
+    np.testing.assert_allclose(run.losses, np.maximum(0, np.abs(run.predictions - y) - 0.1))
+    assert run.metrics("mae")["mae"] == pytest.approx(np.abs(run.predictions - y).mean())
+    for radius in (None, 2.0):
+        ball = om.progressive(om.PassiveAggressiveUniclass(max_radius=radius), X)
+        half = om.PassiveAggressiveUniclass(max_radius=radius).partial_fit(X[:50])
+        assert ball.scores[50] == pytest.approx(half.decision_function(X[[50]])[0], abs=1e-9)
+
+
+def test_late_labels():
+    X, y = stream(3)
+    run = om.progressive(om.PassiveAggressiveClassifier(classes=[0, 1, 2]), X, y, delay=7)
+    model = om.PassiveAggressiveClassifier(classes=[0, 1, 2]).partial_fit(X[:93], y[:93])
+    np.testing.assert_allclose(run.scores[100], model.decision_function(X[[100]])[0], atol=1e-12)
+    np.testing.assert_array_equal(
+        run.model.coef_, om.PassiveAggressiveClassifier(classes=[0, 1, 2]).partial_fit(X, y).coef_
+    )
+    assert run.mistakes == int(np.sum(run.predictions != y)) and run.rounds == 200
+
+
+def test_sums_curve_metrics_frame_and_regret():
+    X, y = stream(3)
+    full = om.progressive(om.PassiveAggressiveClassifier(), X, y)
+    sums = om.progressive(om.PassiveAggressiveClassifier(), X, y, trace="sums")
+    assert sums.totals == full.totals and sums.scores is None
+    at, error = full.curve(every=10)
+    assert at[-1] == 200 and error[-1] == full.error_rate
+    assert error[4] == np.mean(full.predictions[:50] != y[:50])
+    assert sums.curve()[1][-1] == full.error_rate
+    assert full.metrics("accuracy")["accuracy"] == pytest.approx(1 - full.error_rate)
+    frame = full.to_frame()
+    assert len(frame) == 200 and frame["loss"].sum() == pytest.approx(full.losses.sum())
+    u = np.random.default_rng(0).standard_normal((3, 6))
+    s = X @ u.T
+    own = s[np.arange(200), y]
+    s[np.arange(200), y] = -np.inf
+    expected = full.losses.sum() - np.maximum(0, 1 - own + s.max(axis=1)).sum()
+    assert full.regret(u) == pytest.approx(expected)
+    assert "mistakes" in repr(full)
+
+
+def test_the_figure_shows_the_curve():
+    X, y = stream(3)
+    figure = om.progressive(om.PassiveAggressiveClassifier(), X, y).plot()
+    (line,) = figure.axes[0].get_lines()
+    assert line.get_ydata()[-1] == om.progressive(om.PassiveAggressiveClassifier(), X, y).error_rate
+    assert "error" in figure.axes[0].get_ylabel()
+
+
+def test_a_bad_row_refuses_the_whole_run():
+    X, y = stream(3)
+    model = om.PassiveAggressiveClassifier().partial_fit(X, y, classes=[0, 1, 2])
+    before, X = model.coef_.copy(), X.copy()
+    X[150, 2] = np.nan
+    with pytest.raises(BadInput, match="row 150 has a NaN in column 2"):
+        om.progressive(model, X, y)
+    np.testing.assert_array_equal(model.coef_, before)
+    assert model.t_ == 200
+
+
+@pytest.mark.parametrize("wrong", [{"scored_by": "x"}, {"trace": "x"}, {"drift": 1}, {"chance": [0.5]}])
+def test_wrong_options_are_one_line(wrong):
+    X, y = stream()
+    with pytest.raises(BadInput) as caught:
+        om.progressive(om.Perceptron(), X, y, **wrong)
+    assert "\n" not in str(caught.value)
