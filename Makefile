@@ -4,10 +4,11 @@ BIN := .venv/bin
 SOURCES := $(shell find src -name '*.py')
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
+.SECONDARY:
 .PHONY: demo test lint bench docs lock clean
 
-demo: .venv/user
-	$(BIN)/onmargin demo
+demo: .venv/cli
+	$(BIN)/onmargin demo --figure out/demo.png
 
 test: .venv/dev
 	$(BIN)/python -m pytest
@@ -30,20 +31,19 @@ docs: .venv/dev
 	$(BIN)/python -m pip install -q 'uv>=0.5,<1'
 	touch $@
 
-.venv/user: .venv/uv pyproject.toml constraints.txt $(SOURCES)
-	$(call install,cli)
-
-.venv/dev: .venv/uv pyproject.toml constraints.txt $(SOURCES)
-	$(call install,dev)
-	touch .venv/user
-
-# Bytecode is compiled here, so that PYTHONDONTWRITEBYTECODE does not make every start slow; the
-# long part (other people's packages) only when a package was added.
-define install
-	$(BIN)/uv pip install -q --python $(BIN)/python --compile-bytecode -c constraints.txt -e '.[$(1)]'
-	$(BIN)/python -m compileall -q -j 0 src
+# Bytecode is compiled at install, so that PYTHONDONTWRITEBYTECODE does not make every start slow.
+.venv/%.packages: .venv/uv pyproject.toml constraints.txt
+	$(BIN)/uv pip install -q --python $(BIN)/python --compile-bytecode -c constraints.txt -e '.[$*]'
 	touch $@
-endef
+
+.venv/cli: .venv/cli.packages $(SOURCES)
+	$(BIN)/python -m compileall -q src
+	$(BIN)/onmargin warm
+	touch $@
+
+.venv/dev: .venv/dev.packages $(SOURCES)
+	$(BIN)/python -m compileall -q src
+	touch $@
 
 # Pin what was tested: names and versions, no addresses.
 lock: .venv/uv

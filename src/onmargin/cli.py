@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -29,6 +30,10 @@ def parser() -> argparse.ArgumentParser:
     demo.add_argument("--figure", default="onmargin_demo.png", help="where to write the figure (%(default)s)")
     demo.add_argument("--json", action="store_true", help="print JSON lines instead of a table")
     demo.set_defaults(call=_demo)
+    warm = commands.add_parser("warm", help="compile ahead of time; clear machine code of other versions")
+    warm.add_argument("--all", action="store_true", help="every learner, for arrays, CSR and dicts (minutes)")
+    warm.add_argument("--json", action="store_true", help="print a JSON line instead of text")
+    warm.set_defaults(call=_warm)
     return top
 
 
@@ -48,31 +53,48 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _demo(chosen: Any) -> None:
+@contextmanager
+def _progress() -> Iterator[Callable[[str, int, int], None]]:
+    """A live bar on the standard error, as a function (what, done, total)."""
     try:
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-        from rich.table import Table
     except ImportError:
         raise extra("rich", "cli") from None
-    from . import demo
-
-    with Progress(
-        TextColumn("{task.description:<36}"), BarColumn(), TimeElapsedColumn(),
-        console=Console(stderr=True), transient=True,
-    ) as bar:  # fmt: skip
+    columns = (TextColumn("{task.description:<36}"), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         line = bar.add_task("", total=1)
-        rows, runs = demo.run(
-            lambda what, done, total: bar.update(line, description=what, completed=done, total=total)
-        )
-        bar.update(line, description="drawing")
-        path = Path(chosen.figure)
+        yield lambda what, done, total: bar.update(line, description=what, completed=done, total=total)
+
+
+def _warm(chosen: Any) -> None:
+    with _progress() as tell:
+        from . import warm
+
+        removed = warm.clear_stale()
+        count = warm.warm(chosen.all, tell)
+    facts = {"learners": count, "stale_files_removed": removed}
+    print(
+        json.dumps(facts) if chosen.json else f"{count} learners are compiled; {removed} stale files removed"
+    )
+
+
+def _demo(chosen: Any) -> None:
+    path = Path(chosen.figure)
+    with _progress() as tell:
+        from . import demo
+
+        rows, runs = demo.run(tell)
+        tell("drawing", len(rows), len(rows))
         demo.draw(runs, path)
     if chosen.json:
         for row in rows:
             print(json.dumps(row._asdict()))
         print(json.dumps({"figure": str(path)}))
         return
+    from rich.console import Console
+    from rich.table import Table
+
     table = Table(title="Learned online: each example is answered first, then learned, once")
     table.add_column("learner")
     for heading in ("online error", "test error", "updates", "µs/example"):

@@ -71,9 +71,10 @@ def test_blocks_are_longer_than_one(monkeypatch):
     from onmargin.estimators import lessons
 
     X, y = stream(3, 500, 3)
-    make = lambda: om.PassiveAggressiveClassifier(
-        random_state=1, tol=None, max_iter=2, class_weight="balanced"
-    )  # noqa: E731
+
+    def make():
+        return om.PassiveAggressiveClassifier(random_state=1, tol=None, max_iter=2, class_weight="balanced")
+
     one = make().fit(X, y)
     monkeypatch.setattr(lessons, "BLOCK", 7)
     same(one, make().fit(X, y))

@@ -10,7 +10,6 @@ RENAMED = {
     "learn_intercept": "use fit_intercept=",
     "learning_rate": "use step='pa1' or step='pa2'",
     "eta0": "use C= (Passive-Aggressive) or rate= (Perceptron)",
-    "PA_C": "use C=",
     "n_jobs": "several classes are learned natively in one loop; leave it out",
     "early_stopping": "passes stop by tol= and n_iter_no_change=; leave it out",
     "validation_fraction": "passes stop by tol= and n_iter_no_change=; leave it out",

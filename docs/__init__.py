@@ -1,0 +1,1 @@
+"""Documentation and the scripts that draw its figures."""
