@@ -15,19 +15,18 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 from ..errors import BadInput
 from ..learn.model import Model
 from ..learn.recipe import ALGORITHMS
-from ..learn.vocabulary import TRACED
 from .explain import Explained
 from .fitting import Fitted
 from .label_dicts import LabelDicts
+from .label_trace import LabelTrace
 from .labels import Labels, distinct
 from .lessons import NONE, Block, Cutter, Lesson, blocks
 from .linear import LinearWeights
 
 
-class LinearClassifier(ClassifierMixin, LinearWeights, Explained, LabelDicts, Fitted):  # type: ignore[misc]
+class LinearClassifier(ClassifierMixin, LinearWeights, Explained, LabelDicts, LabelTrace, Fitted):  # type: ignore[misc]
     """A row of weights for two classes, a row each for more, a row a label for sets."""
 
-    _kind = "labels"
     _labels: Labels | None = None
     _bars = "running"  # how a set is cut out of the ranking: "running", "dummy" or "zero"
 
@@ -233,11 +232,6 @@ class LinearClassifier(ClassifierMixin, LinearWeights, Explained, LabelDicts, Fi
             return np.asarray(scores[:, : len(labels.known)] - self._bar(scores))
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
-    def _bar(self, scores: np.ndarray) -> Any:
-        if self._bars == "dummy":
-            return scores[:, -1:]
-        return float(self._fitted().bar[0]) if self._bars == "running" else 0.0
-
     @property
     def threshold_(self) -> float:
         """Label sets: the running threshold (0 where none is kept)."""
@@ -257,52 +251,6 @@ class LinearClassifier(ClassifierMixin, LinearWeights, Explained, LabelDicts, Fi
         else:
             codes = decisions.argmax(axis=1)
         return np.asarray(labels.array[codes])
-
-    # ---- progressive validation
-
-    def _guess_of(self, scores: np.ndarray) -> float:
-        if self._has_sets():
-            return float(self._bar(scores[None, :])) if self._bars != "dummy" else float(scores[-1])
-        if len(scores) == 1:
-            return 1.0 if scores[0] >= 0 else -1.0
-        return float(scores.argmax())
-
-    def _is_wrong(self, scores: np.ndarray, guess: float, target: Any) -> bool:
-        if self._has_sets():
-            return bool(((scores[: len(target)] > guess) != (target > 0.5)).any())
-        return bool(guess != target)
-
-    def _traced(self, whole: np.ndarray, start: Any) -> tuple[np.ndarray, np.ndarray]:
-        labels = self._labels
-        assert labels is not None
-        guess, scores = whole[:, 0], whole[:, TRACED:]
-        if labels.sets:
-            decisions = scores[:, : len(labels.known)] - guess[:, None]
-            return decisions, (decisions > 0).astype(int)
-        codes = guess if scores.shape[1] > 1 else np.where(guess > 0, len(labels.known) - 1.0, 0.0)
-        answered = np.isfinite(guess)
-        names = labels.array
-        predictions = names[np.where(answered, codes, 0).astype(int)]
-        if not answered.all():  # before any label the answer is None
-            predictions = predictions.astype(object)
-            predictions[~answered] = None
-        return (scores[:, 0] if scores.shape[1] == 1 else scores), predictions
-
-    def _losses_of(self, scores: np.ndarray, y: Any) -> np.ndarray:
-        """Hinge losses: of y s, of the best rival, or of the lowest relevant label."""
-        labels, required = self._labels, float(getattr(self, "margin", 1.0))
-        assert labels is not None
-        if labels.sets:
-            low = np.where(np.asarray(y) > 0, scores, np.inf).min(axis=1)
-            high = np.where(np.asarray(y) > 0, -np.inf, scores).max(axis=1)
-            return np.asarray(np.maximum(0.0, required - (low - high)))
-        codes = labels.codes(np.asarray(y))
-        if scores.shape[1] == 1:
-            return np.asarray(np.maximum(0.0, required - (2.0 * codes - 1.0) * scores[:, 0]))
-        own = scores[np.arange(len(codes)), codes]
-        others = scores.copy()
-        others[np.arange(len(codes)), codes] = -np.inf
-        return np.asarray(np.maximum(0.0, required - own + others.max(axis=1)))
 
 
 def _check_kind(labels: Labels) -> None:

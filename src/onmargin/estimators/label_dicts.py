@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from ..errors import BadInput, BadType
-from .dicts import DictFace, Stream
+from .dicts import DictFace
 from .labels import Labels
+from .stream import Stream
 
 
 class LabelDicts(DictFace):

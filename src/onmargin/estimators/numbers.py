@@ -10,9 +10,10 @@ import numpy as np
 
 from ..errors import BadInput
 from ..learn.model import Model
-from .dicts import DictFace, Stream
+from .dicts import DictFace
 from .fitting import Fitted
 from .lessons import Block, Cutter, Lesson
+from .stream import Stream
 
 
 class NumberLearner(DictFace, Fitted):
