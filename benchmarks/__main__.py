@@ -65,7 +65,11 @@ def main() -> None:
     lines: list[Result] = []
     bounds: list[starts.Bound] = []
     skipped: list[str] = []
-    columns = (TextColumn("{task.description:<8}"), BarColumn(24), TextColumn("{task.fields[doing]}"))
+    columns = (
+        TextColumn("{task.description:<8}"),
+        BarColumn(24),
+        TextColumn("{task.fields[doing]}", markup=False),
+    )
     with Progress(*columns, TimeElapsedColumn(), console=console) as progress:
         for name in names:
             task = progress.add_task(name, total=None, doing="")

@@ -73,11 +73,12 @@ def _title(result: Result) -> str:
 def _limits(panel: Any, bounds: list[Bound]) -> None:
     shares = [bound.value / bound.limit for bound in bounds]
     panel.barh(range(len(bounds)), shares, height=0.62, color=[COLOURS[kept(b)] for b in bounds], zorder=2)
-    for y, (bound, share) in enumerate(zip(bounds, shares, strict=True)):
-        text = f"{bound.value:.3g} {bound.unit}, limit {bound.limit:g}"
-        panel.text(max(share, 0.0) + 0.02, y, text, va="center", color=INK, fontsize=9)
+    furthest = max(1.0, *shares) + 0.03
+    for y, bound in enumerate(bounds):
+        text = f"{bound.value:.2g} {bound.unit}, limit {bound.limit:g}"
+        panel.text(furthest, y, text, va="center", color=INK, fontsize=9)
     panel.axvline(1.0, color=INK, lw=1.8, zorder=4)
-    panel.set_xlim(0, max(1.45, max(shares) + 0.45))
+    panel.set_xlim(0, 1.4 * furthest)
     panel.set_xticks([0, 0.5, 1], ["0", "half", "limit"])
     _name(panel, [bound.title for bound in bounds])
     panel.set_title("Start and memory, as a part of the limit", loc="left", fontsize=11, color=INK)

@@ -69,7 +69,8 @@ def show(console: Console, heads: list[str], lines: Lines) -> None:
 
 
 def _markdown(heads: list[str], lines: Lines) -> list[str]:
-    return [f"| {' | '.join(cells)} |" for cells in (heads, ["---"] * len(heads), *lines)]
+    rows = [f"| {' | '.join(cells)} |" for cells in (heads, ["---"] * len(heads), *lines)]
+    return [row.replace("|   ", "| &emsp;", 1) for row in rows]  # an indented title stays indented
 
 
 def machine() -> str:

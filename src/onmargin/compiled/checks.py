@@ -38,7 +38,7 @@ def is_canonical(indices: Any, starts: Any, columns: Any) -> Any:
         return False
     for row in range(rows):
         start, stop = starts[row], starts[row + 1]
-        if start > stop:
+        if start > stop or stop > end:
             return False
         if 0 < start < stop:
             falls -= used[start] <= used[start - 1]
@@ -51,14 +51,38 @@ def find_codes(labels: Any, classes: Any, codes: Any) -> Any:
     unknown = 0
     for i in range(labels.size):
         label = labels[i]
-        low, high = 0, classes.size
-        while low < high:
-            middle = (low + high) >> 1
-            if classes[middle] < label:
-                low = middle + 1
-            else:
-                high = middle
+        low = 0
+        if classes.size <= 16:  # counting has no branch to mispredict
+            for k in range(classes.size):
+                low += classes[k] < label
+        else:
+            high = classes.size
+            while low < high:
+                middle = (low + high) >> 1
+                if classes[middle] < label:
+                    low = middle + 1
+                else:
+                    high = middle
         found = low < classes.size and classes[low] == label
         codes[i] = low if found else -1
         unknown += not found
     return unknown
+
+
+@specialise
+def find_distinct(labels: Any, out: Any) -> Any:
+    """Write the distinct labels, sorted; how many, or -1 where they do not fit (or one is NaN)."""
+    count = 0
+    for i in range(labels.size):
+        label = labels[i]
+        low = 0
+        for k in range(count):
+            low += out[k] < label
+        if low == count or out[low] != label:
+            if count == out.size or label != label:
+                return -1
+            for k in range(count, low, -1):
+                out[k] = out[k - 1]
+            out[low] = label
+            count += 1
+    return count

@@ -18,6 +18,8 @@ from numba.extending import overload
 from . import lanes
 from .parts import OPTIONS, REASSOCIATED, Part, part
 
+_OPTIONS: Any = OPTIONS
+
 
 class Dense(NamedTuple):
     """Rows of a two-dimensional array."""
@@ -61,21 +63,21 @@ def _is_sparse(rows: Any) -> bool:
     return isinstance(rows, types.NamedTuple) and rows.instance_class is Sparse
 
 
-@overload(span, jit_options=OPTIONS)
+@overload(span, jit_options=_OPTIONS)
 def _span_compiled(rows, row):
     if _is_sparse(rows):
         return lambda rows, row: (np.int64(rows.starts[row]), np.int64(rows.starts[row + 1]))
     return lambda rows, row: (np.int64(0), np.int64(rows.values.shape[1]))
 
 
-@overload(item, jit_options=OPTIONS)
+@overload(item, jit_options=_OPTIONS)
 def _item_compiled(rows, row, j):
     if _is_sparse(rows):
         return lambda rows, row, j: (rows.indices[j], np.float64(rows.values[j]))
     return lambda rows, row, j: (np.uint64(j), np.float64(rows.values[np.uint64(row), np.uint64(j)]))
 
 
-@overload(leap, jit_options=OPTIONS)
+@overload(leap, jit_options=_OPTIONS)
 def _leap_compiled(rows, row, j, stop):
     if _is_sparse(rows) or rows.types[0].layout != "C":
         return lambda rows, row, j, stop: j
@@ -165,39 +167,28 @@ def _score_many(rows, row, weights, scores):
     width = weights.shape[1]
     last = (weights.shape[0] - 1) * width
     bias = rows.bias
+    length = 0.0
     group = 0
-    while group + 16 <= width:  # two registers at a time, then one
+    while group < width:  # two registers at a time where there are two
+        beside = min(8, width - 8 - group)
         left = lanes.nothing()
         right = lanes.nothing()
+        length = 0.0
         j = leap(rows, row, start, stop)
         while j < stop:
             edge = min(j + 8, stop)
             for i in range(j, edge):
                 slot, value = item(rows, row, i)
-                if value != 0.0:
-                    at = np.int64(slot) * width + group
-                    left = lanes.plus_times(left, lanes.load(flat, at), value)
-                    right = lanes.plus_times(right, lanes.load(flat, at + 8), value)
+                at = np.int64(slot) * width + group
+                left = lanes.plus_times(left, lanes.load(flat, at), value)
+                right = lanes.plus_times(right, lanes.load(flat, at + beside), value)
+                length += value * value
             j = leap(rows, row, edge, stop)
-        left = lanes.plus_times(left, lanes.load(flat, last + group), bias)
-        right = lanes.plus_times(right, lanes.load(flat, last + group + 8), bias)
-        lanes.store(scores, group, left)
-        lanes.store(scores, group + 8, right)
+        at = last + group
+        lanes.store(scores, group, lanes.plus_times(left, lanes.load(flat, at), bias))
+        lanes.store(scores, group + beside, lanes.plus_times(right, lanes.load(flat, at + beside), bias))
         group += 16
-    if group < width:
-        left = lanes.nothing()
-        j = leap(rows, row, start, stop)
-        while j < stop:
-            edge = min(j + 8, stop)
-            for i in range(j, edge):
-                slot, value = item(rows, row, i)
-                if value != 0.0:
-                    at = np.int64(slot) * width + group
-                    left = lanes.plus_times(left, lanes.load(flat, at), value)
-            j = leap(rows, row, edge, stop)
-        left = lanes.plus_times(left, lanes.load(flat, last + group), bias)
-        lanes.store(scores, group, left)
-    return measure_row(rows, row)
+    return length + bias * bias
 
 
 @part
@@ -231,8 +222,11 @@ def _add_lanes(rows, row, weights, pull, step):
     flat = weights.reshape(weights.size)
     last = (weights.shape[0] - 1) * width
     for group in range(0, width, 8):
+        pulled = False
+        for k in range(group, group + 8):
+            pulled |= pull[k] != 0.0
         lane = lanes.load(pull, group)
-        j = leap(rows, row, start, stop)
+        j = leap(rows, row, start, stop) if pulled else stop
         while j < stop:
             edge = min(j + 8, stop)
             for i in range(j, edge):

@@ -138,7 +138,7 @@ class LinearClassifier(ClassifierMixin, LinearWeights, Explained, LabelDicts, La
                 f"all labels are one class, {labels.known}; wanted at least two classes; announce the other "
                 "in classes="
             )
-        if not labels.sets and not self.growing:
+        if warm or labels.closed:  # otherwise they are the labels of y
             self._refuse_unknown(labels, y)
         self._labels = labels
 
@@ -160,11 +160,17 @@ class LinearClassifier(ClassifierMixin, LinearWeights, Explained, LabelDicts, La
         else:
             labels = self._labels_from(y, classes)
         self._check_width(labels, y)
-        if not labels.sets and not self.growing:
-            self._refuse_unknown(labels, y)
+        self._refuse_unknown(labels, y)
         self._labels = labels
 
     def _refuse_unknown(self, labels: Labels, y: Any) -> None:
+        """Refuse labels that cannot be taken in, before anything is learned."""
+        if labels.sets:
+            return
+        if self.growing and not labels.closed:
+            for label in distinct(y):
+                labels.check(label)
+            return
         for block in blocks(len(y)):
             codes = labels.codes(block.take(y))
             if (codes < 0).any():

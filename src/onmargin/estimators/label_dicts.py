@@ -77,8 +77,7 @@ class LabelDicts(DictFace):
             wanted = "a dict of labels and bools" if labels.sets else "one label"
             raise BadType(f"got {y!r}; this model learns from {wanted}")
         for label in y if labels.sets else [y]:
-            if label not in labels.index:
-                Labels(labels.known, labels.closed).add(label)
+            labels.check(label)
 
     def _meet(self, stream: Stream, x: Mapping[Hashable, Any], label: Any) -> Stream:
         """A new label: check the example first, then change the model's shape."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..compiled.checks import find_codes
+from ..compiled.checks import find_codes, find_distinct
 from ..errors import BadInput
 
 EXACT = 2.0**53  # whole numbers up to here are exact as float64
@@ -44,8 +44,10 @@ class Labels:
         """Two classes are one row, more are a row each; a label of a set always has its row."""
         return len(self.known) if self.sets or len(self.known) > 2 else 1
 
-    def add(self, label: Hashable) -> list[int]:
-        """Take a new label in; where each label now stood before (-1: nowhere)."""
+    def check(self, label: Hashable) -> None:
+        """Raise if the label can be neither found nor taken in."""
+        if label in self.index:
+            return
         if self.closed:
             raise BadInput(
                 f"label {label!r} is not among the announced classes {_short(self.known)}; nothing was "
@@ -53,6 +55,10 @@ class Labels:
             )
         if label is None or isinstance(label, float) and not math.isfinite(label):
             raise BadInput(f"got the label {label!r}; wanted a class; nothing was learned")
+
+    def add(self, label: Hashable) -> list[int]:
+        """Take a new label in; where each label now stood before (-1: nowhere)."""
+        self.check(label)
         before = self.index
         self._set(in_order([*self.known, _unwrapped(label)]))
         return [before.get(known, -1) for known in self.known]
@@ -124,6 +130,12 @@ def in_order(labels: list[Any]) -> list[Any]:
 
 def distinct(y: np.ndarray) -> list[Any]:
     """The labels of an array, in order."""
+    if y.dtype.kind in "biuf" and y.dtype.itemsize <= 8:
+        room = np.empty(32)
+        numbers = y.astype(np.float64, copy=False)
+        count = find_distinct(numbers, room)
+        if count >= 0 and np.abs(room[:count]).max(initial=0) <= EXACT:
+            return list(room[:count].astype(y.dtype).tolist())
     if y.dtype.kind in "biufUS":
         return list(np.unique(y).tolist())
     return in_order(y.tolist())

@@ -25,6 +25,7 @@ class Stream:
     def __init__(self, owner: Any, model: Model, slots: Slots) -> None:
         self.owner, self.model, self.slots = owner, model, slots
         self.packer = Packer(slots, owner._bias)
+        self.kind: Any = None
         self.bind()
 
     def bind(self) -> None:
@@ -39,12 +40,13 @@ class Stream:
         self.space, self.hyper, self.desk = model.space, model.hyper, model.desk
         learn = (self.plain, self.space, self.hyper, 0, self.desk, NO_TRACE, 0, 0, 1)
         answer = (rows, self.space, self.hyper, self.desk.scores, self.out, 0, 1)
-        single = answer[:4]
-        self.learn_entry: Part = bound(model.recipe.learner(), learn)
-        self.answer_entry: Part = bound(model.recipe.answerer(), answer)
-        self.single_entry: Part = bound(model.recipe.single(), single)
-        self.single = single
-        self.arguments = learn
+        self.single = answer[:4]
+        kind = (model.recipe, model.start.many, width > 0)
+        if kind != self.kind:  # other types; larger arrays of the same types keep their entries
+            self.learn_entry: Part = bound(model.recipe.learner(), learn)
+            self.answer_entry: Part = bound(model.recipe.answerer(), answer)
+            self.single_entry: Part = bound(model.recipe.single(), self.single)
+            self.kind = kind
         linear = hasattr(self.space, "drift") and not hasattr(self.space, "point")
         averaged = bool(self.space.drift.size)
         self.shadow = self.space._replace(weights=self.space.drift) if averaged and linear else None
@@ -71,23 +73,27 @@ class Stream:
         return tally
 
     def learn_fast(self, x: Mapping[Hashable, Any], y: Any) -> bool:
-        """A round of weight 1 whose names and label are known; False where it is anything else."""
+        """A round of weight 1 whose label is known; False where it is anything else."""
         packer = self.packer
         try:
             names = tuple(x)
+            target = self.coded.get(y)  # type: ignore[union-attr]
+            if target is None:
+                return False
             if names == packer.names:
                 packer.write(packer.values, 0, *x.values())
-            elif packer.rename(x, names):
-                return False
-            target = self.coded.get(y)  # type: ignore[union-attr]
+            else:
+                new = packer.rename(x, names)
+                if new:
+                    self.grow(x, new)
+                elif packer.rows is not self.rows:
+                    self.bind()
         except (AttributeError, TypeError, struct.error):
             return False
-        if target is None or packer.rows is not self.rows:
-            return False
         self.target[0] = target
-        model, arguments = self.model, self.arguments
+        model = self.model
         tally = self.learn_entry(
-            arguments[0], self.space, self.hyper, model.clock, self.desk, NO_TRACE, 0, 0, 1
+            self.plain, self.space, self.hyper, model.clock, self.desk, NO_TRACE, 0, 0, 1
         )
         if not tally[1]:
             packer.refuse(x)
@@ -103,10 +109,12 @@ class Stream:
                 packer.write(packer.values, 0, *x.values())
             else:
                 new = packer.rename(x, names)
+                if new:
+                    packer.leave_out(x, names)
+                    if not self.owner._by_name:
+                        self.owner._refuse_names(new)
                 if packer.rows is not self.rows:
                     self.bind()
-                if new and not self.owner._by_name:
-                    self.owner._refuse_names(new)
         except (AttributeError, TypeError, struct.error):
             packer.refuse(x)
             raise
@@ -144,12 +152,14 @@ class Stream:
 
     def grow(self, x: Mapping[Hashable, Any], names: list[Hashable]) -> None:
         """New features: check the example first, then make room and pack it again."""
-        self.packer.refuse(x)
+        if not self.packer.is_fine(x):
+            self.packer.refuse(x)
         owner = self.owner
         if not owner._by_name:
             owner._refuse_names(names)
         add_names(self.slots, names)
         owner._by_name = True
         owner._widen(self.model, len(self.slots))
-        self.bind()
+        if self.model.space is not self.space:
+            self.bind()
         self.pack(x)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Hashable, Iterable, Mapping
+from operator import mul
 from typing import Any
 
 import numpy as np
@@ -54,13 +55,16 @@ class Packer:
             if names == self.names:
                 self.write(self.values, 0, *x.values())
                 return None
-            return self.rename(x, names)
+            new = self.rename(x, names)
+            if new:
+                self.leave_out(x, names)
+            return new
         except struct.error:
             self.refuse(x)
             raise
 
     def rename(self, x: Mapping[Hashable, Any], names: tuple[Hashable, ...]) -> list[Hashable] | None:
-        """Fill the row with other names than last time."""
+        """Fill the row with other names than last time, or say which have no slot."""
         count = len(names)
         if count >= len(self.formats):
             self._reserve(2 * count)
@@ -68,19 +72,28 @@ class Packer:
         try:
             place(self.places, 4, count, *map(self.slots.__getitem__, names))
         except KeyError:
-            return self._pack_known(x, names)
+            return [name for name in names if name not in self.slots]
         write(self.values, 0, *x.values())
         self.write, self.names = write, names
         return None
 
-    def _pack_known(self, x: Mapping[Hashable, Any], names: tuple[Hashable, ...]) -> list[Hashable]:
+    def leave_out(self, x: Mapping[Hashable, Any], names: tuple[Hashable, ...]) -> None:
+        """Fill the row with the names that have a slot."""
         slots = self.slots
         known = [name for name in names if name in slots]
         write, place = self.formats[len(known)]
         place(self.places, 4, len(known), *[slots[name] for name in known])
         write(self.values, 0, *[x[name] for name in known])
         self.names = None
-        return [name for name in names if name not in slots]
+
+    @staticmethod
+    def is_fine(x: Mapping[Hashable, Any]) -> bool:
+        """Are all values numbers, and the squared length finite?"""
+        values = list(x.values())
+        try:
+            return math.isfinite(sum(map(mul, values, values)))
+        except (TypeError, OverflowError):
+            return False
 
     def refuse(self, x: Mapping[Hashable, Any]) -> None:
         """Raise if a value of x is not a finite number, or its squared length is not."""

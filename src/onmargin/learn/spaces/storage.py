@@ -63,7 +63,7 @@ def aligned(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
     itemsize = np.dtype(dtype).itemsize
     raw = np.zeros(count * itemsize + 64, np.uint8)
     offset = -raw.ctypes.data % 64
-    return raw[offset : offset + count * itemsize].view(dtype).reshape(shape)
+    return np.asarray(raw[offset : offset + count * itemsize].view(dtype).reshape(shape))
 
 
 def build(space: Space, start: Start) -> Any:
