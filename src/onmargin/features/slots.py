@@ -69,6 +69,7 @@ class Packer:
         if count >= len(self.formats):
             self._reserve(2 * count)
         write, place = self.formats[count]
+        self.names = None  # until all is written: a value may yet be refused
         try:
             place(self.places, 4, count, *map(self.slots.__getitem__, names))
         except KeyError:
@@ -84,7 +85,6 @@ class Packer:
         write, place = self.formats[len(known)]
         place(self.places, 4, len(known), *[slots[name] for name in known])
         write(self.values, 0, *[x[name] for name in known])
-        self.names = None
 
     @staticmethod
     def is_fine(x: Mapping[Hashable, Any]) -> bool:

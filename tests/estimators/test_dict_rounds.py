@@ -1,0 +1,70 @@
+"""The packed row of the dict face: names that change, values that are refused, rows that grow."""
+
+import numpy as np
+import pytest
+
+import onmargin as om
+from onmargin.features.slots import Packer
+
+
+def learned(*examples):
+    model = om.PassiveAggressiveClassifier(classes=["no", "yes"])
+    for x, y in examples:
+        model.learn_one(x, y)
+    return model
+
+
+def test_a_refused_value_does_not_leave_other_slots_behind():
+    """Same names as before a refusal: the row must not keep the slots of the refused one."""
+    good, other = ({"a": 1.0, "b": 2.0}, "yes"), ({"c": 1.0, "d": -3.0}, "no")
+    model = learned(good, other, good)
+    with pytest.raises(ValueError, match="feature 'd' is 'text'"):
+        model.learn_one({"c": 1.0, "d": "text"}, "no")
+    model.learn_one(*good)
+    np.testing.assert_array_equal(model.coef_, learned(good, other, good, good).coef_)
+    with pytest.raises(ValueError, match="feature 'd' is 'text'"):
+        model.predict_one({"c": 1.0, "d": "text"})
+    assert model.predict_one(good[0]) == "yes"
+
+
+def test_long_rows_and_new_names_after_short_ones():
+    draw = np.random.default_rng(0)
+    rows = [
+        {f"n{j}": float(draw.standard_normal()) for j in range(size)} for size in (1, 40, 3, 200, 0, 65, 33)
+    ]
+    model = learned(*[(row, ("no", "yes")[k % 2]) for k, row in enumerate(rows)])
+    X = np.zeros((len(rows), 200))
+    for k, row in enumerate(rows):
+        X[k, : len(row)] = list(row.values())
+    dense = om.PassiveAggressiveClassifier().partial_fit(X, ["no", "yes"] * 3 + ["no"], classes=["no", "yes"])
+    np.testing.assert_allclose(model.coef_, dense.coef_, atol=1e-12)
+    for row, expected in zip(rows, dense.predict(X), strict=True):
+        assert model.predict_one(row) == expected
+        assert model.predict_one({**row, "never seen": 9.0}) == expected
+
+
+def test_values_of_all_number_kinds():
+    plain = learned(({"a": 1.0, "b": 0.0, "c": 3.0, "d": 2.0}, "yes"))
+    kinds = learned(({"a": True, "b": False, "c": 3, "d": np.float32(2)}, "yes"))
+    np.testing.assert_array_equal(plain.coef_, kinds.coef_)
+
+
+def test_packing_twice_gives_the_same_row():
+    packer = Packer({"a": 0, "b": 1, "c": 2}, 1.0)
+    assert packer.pack({"c": 5.0, "a": 4.0}) is None
+    assert packer.pack({"c": 7.0, "a": 6.0}) is None
+    values, indices, starts, _ = packer.rows
+    assert starts.tolist() == [0, 2] and indices[:2].tolist() == [2, 0] and values[:2].tolist() == [7.0, 6.0]
+    assert packer.pack({"b": 1.0, "x": 2.0}) == ["x"]
+    assert starts.tolist() == [0, 1] and indices[0] == 1
+
+
+def test_models_in_one_process_do_not_share_rows():
+    first, second = om.PassiveAggressiveClassifier(), om.PassiveAggressiveClassifier()
+    for number in range(20):
+        first.learn_one({"a": float(number), "b": 1.0}, number % 2)
+        second.learn_one({"b": float(number), "c": 2.0}, number % 3)
+    alone = om.PassiveAggressiveClassifier()
+    for number in range(20):
+        alone.learn_one({"a": float(number), "b": 1.0}, number % 2)
+    np.testing.assert_array_equal(first.coef_, alone.coef_)
