@@ -219,3 +219,26 @@ def test_a_bad_label_late_in_a_block_takes_the_whole_block_back(label: Any) -> N
     with pytest.raises((ValueError, TypeError)):
         model.partial_fit(np.ones((3, 9)), labels)
     assert_twins(model, twin)
+
+
+def test_a_label_that_cannot_be_taken_in_is_not_kept() -> None:
+    two = om.PassiveAggressiveClassifier(cost=[[0.0, 1.0], [1.0, 0.0]], growing=True, max_iter=1)
+    two.fit(np.eye(4), [0, 1, 0, 1])
+    with pytest.raises(ValueError, match="cost"):
+        two.learn_one({0: 1.0}, 2)
+    assert two.classes_.tolist() == [0, 1]
+    weighted = om.PassiveAggressiveClassifier()
+    weighted.learn_one({"a": 1.0}, "x")
+    weighted.set_params(class_weight={"x": -1.0})
+    with pytest.raises(ValueError, match="class_weight"):
+        weighted.learn_one({"b": 1.0}, "y")
+    assert weighted.classes_.tolist() == ["x"] and weighted.n_features_in_ == 1
+
+
+def test_a_stream_that_could_not_begin_may_begin_with_arrays() -> None:
+    model = om.PassiveAggressiveClassifier(C=0)
+    with pytest.raises(ValueError, match="C=0"):
+        model.learn_one({"a": 1.0}, 1)
+    model.set_params(C=1.0).partial_fit(np.eye(WIDTH), [0, 1, 0], classes=[0, 1])
+    twin = om.PassiveAggressiveClassifier().partial_fit(np.eye(WIDTH), [0, 1, 0], classes=[0, 1])
+    assert_twins(model, twin)

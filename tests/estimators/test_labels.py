@@ -184,6 +184,18 @@ def test_sets_from_dicts_equal_the_indicator_matrix(options: dict[str, Any]) -> 
     assert np.array_equal(answers, dense.predict(X))
 
 
+def test_announced_sets_from_dicts_equal_the_indicator_matrix() -> None:
+    announced = PA(classes=("p", "q", "r", "s"))
+    sets = [dict(zip("pqrs", map(bool, row), strict=True)) for row in SETS.tolist()]
+    streamed(announced, [{k: v for k, v in one.items() if v or k == "p"} for one in sets])  # absent: False
+    assert_same(announced, PA().partial_fit(X, SETS), 1e-9)
+    assert announced.classes_.tolist() == ["p", "q", "r", "s"]
+    with pytest.raises(ValueError):
+        announced.learn_one({0: 1.0}, {"t": True})
+    with pytest.raises((ValueError, TypeError)):
+        announced.learn_one({0: 1.0}, "p")
+
+
 @pytest.mark.parametrize("cls", [om.Perceptron, PA, om.AROW, om.SoftConfidenceWeighted])
 def test_the_set_is_what_scores_above_zero(cls: Any) -> None:
     model = cls(max_iter=5, tol=None, random_state=0).fit(X, SETS)

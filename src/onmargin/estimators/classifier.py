@@ -19,9 +19,10 @@ from .explain import Explained
 from .fitting import Fitted
 from .label_dicts import LabelDicts
 from .label_trace import LabelTrace
-from .labels import Labels, distinct
+from .labels import Labels, check_label, distinct
 from .lessons import NONE, Block, Cutter, Lesson, blocks
 from .linear import LinearWeights
+from .tables import in_one_line
 
 
 class LinearClassifier(ClassifierMixin, LinearWeights, Explained, LabelDicts, LabelTrace, Fitted):  # type: ignore[misc]
@@ -68,7 +69,8 @@ class LinearClassifier(ClassifierMixin, LinearWeights, Explained, LabelDicts, La
                 if y.dtype.kind not in "biuf" or not np.isin(y, (0, 1)).all():
                     raise BadInput("y has several columns; wanted an indicator matrix of 0 and 1")
             else:
-                y = column_or_1d(y, warn=True)
+                with in_one_line():
+                    y = column_or_1d(y, warn=True)
         check_consistent_length(np.empty((count, 0)), y)
         if not sp.issparse(y) and y.dtype.kind == "f" and not np.isfinite(y).all():
             where = int(np.argmax(~np.isfinite(y.reshape(count, -1)).all(axis=1)))
@@ -83,9 +85,9 @@ class LinearClassifier(ClassifierMixin, LinearWeights, Explained, LabelDicts, La
             labels = Labels(np.asarray(announced).tolist(), closed=True, sets=sets)
         else:
             known = range(y.shape[1]) if sets else distinct(y)
+            for label in known:
+                check_label(label)
             labels = Labels(known, sets=sets)
-        if not sets:
-            _check_kind(labels)
         return labels
 
     def _check_width(self, labels: Labels, y: Any) -> None:
@@ -98,6 +100,8 @@ class LinearClassifier(ClassifierMixin, LinearWeights, Explained, LabelDicts, La
     def _admit(self, model: Model, labels: Labels, label: Any) -> None:
         """A new label: the model takes on the shape it needs, its decisions unchanged."""
         before = len(labels.known)
+        if before == 2 and not labels.sets:
+            self._check_open()
         sources = labels.add(label)
         self._labels = labels
         if labels.sets:
@@ -106,7 +110,6 @@ class LinearClassifier(ClassifierMixin, LinearWeights, Explained, LabelDicts, La
         elif before == 1 and sources[0] == 0:
             model.turn()  # the first label was the positive side; it sorts first
         elif before == 2:
-            self._check_open()
             halves = (sources.index(0), sources.index(1))
             model.split(ALGORITHMS[self._recipe_name()], 3, halves)
         elif before > 2:
@@ -257,14 +260,6 @@ class LinearClassifier(ClassifierMixin, LinearWeights, Explained, LabelDicts, La
         else:
             codes = decisions.argmax(axis=1)
         return np.asarray(labels.array[codes])
-
-
-def _check_kind(labels: Labels) -> None:
-    if any(isinstance(label, float) and label != int(label) for label in labels.known):
-        raise BadInput(
-            "Unknown label type: continuous. y has fractions, which are no classes; use a regressor, or "
-            "turn them into labels"
-        )
 
 
 def _dense(y: Any) -> np.ndarray:

@@ -10,7 +10,6 @@ import scipy.sparse as sp
 
 from ..errors import BadInput, BadType, extra
 from ..features.slots import add_names
-from ..learn.model import Model
 from .river_face import RiverFace
 from .stream import Stream
 
@@ -18,10 +17,10 @@ from .stream import Stream
 class DictFace(RiverFace):
     """River's way to call a learner."""
 
-    def _target_width(self, model: Model) -> int:
-        """Columns of the target, 0 where it is one number."""
+    def _new_target(self) -> np.ndarray:
+        """Room for one target: a number, or a row of 0 and 1 for a set of labels."""
         labels = getattr(self, "_labels", None)
-        return len(labels.known) if labels is not None and labels.sets else 0
+        return np.zeros((1, len(labels.known))) if labels is not None and labels.sets else np.zeros(1)
 
     def _coded(self) -> dict[Any, float] | None:
         """What each label means to the loop; None where the target is no single label."""
@@ -31,10 +30,11 @@ class DictFace(RiverFace):
         """The stream of this model; a model is begun if there is none."""
         me: Any = self
         if me._model is None:
-            me._begin_stream(y)
-            me._slots, me._by_name = {}, True
-            me._model = me._new_model(8)
-            me._check_start(me._model)
+            with me._all_or_nothing():
+                me._begin_stream(y)
+                me._slots, me._by_name = {}, True
+                me._model = me._new_model(8)
+                me._check_start(me._model)
         elif me._slots is None:
             me._slots = {}
             add_names(me._slots, range(me._width))

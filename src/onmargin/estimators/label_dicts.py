@@ -30,6 +30,8 @@ class LabelDicts(DictFace):
 
     def _ready_round(self, x: Mapping[Hashable, Any], y: Any, w: float) -> tuple[Stream, float]:
         """The stream with example and target in place, and what the example weighs."""
+        weight = 1.0 if w == 1.0 else self._weigh(w)
+        weighting = None if self.class_weight is None else self._weighting()  # type: ignore[attr-defined]
         stream = self._stream
         if stream is None or stream.coded is None or stream.pack(x):
             stream = self._slow_ready(x, y)
@@ -42,9 +44,13 @@ class LabelDicts(DictFace):
                 stream = self._meet(stream, x, y)
                 target = (stream.coded or {})[y]
             stream.target[0] = target
-        if w != 1.0 or self.class_weight is not None:  # type: ignore[attr-defined]
-            w = self._weigh(w) * self._class_weight_of(y, w)
-        return stream, w
+        if weighting is not None:
+            if not stream.packer.is_fine(x):
+                stream.packer.refuse(x)
+            assert self._labels is not None
+            code = np.array([self._labels.index[y]])
+            weight *= float(self._labels.weights(code, weighting, np.array([weight > 0]))[0])
+        return stream, weight
 
     def _slow_ready(self, x: Mapping[Hashable, Any], y: Any) -> Stream:
         """Begin the stream, take in new features, or fill in a set of labels."""
@@ -89,14 +95,6 @@ class LabelDicts(DictFace):
         stream.packer.names = None
         stream.pack(x)
         return stream
-
-    def _class_weight_of(self, y: Any, w: float) -> float:
-        labels = self._labels
-        weighting = self._weighting()  # type: ignore[attr-defined]
-        if weighting is None or labels is None:
-            return 1.0
-        code = np.array([labels.index[y]])
-        return float(labels.weights(code, weighting, np.array([w > 0]))[0])
 
     def predict_one(self, x: Mapping[Hashable, Any]) -> Any:
         """The label (or {label: bool}); None before any label."""

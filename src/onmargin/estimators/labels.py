@@ -33,7 +33,10 @@ class Labels:
     @property
     def array(self) -> np.ndarray:
         """`classes_`"""
-        array = np.array(self.known) if self.known else np.array([], int)
+        try:
+            array = np.array(self.known) if self.known else np.array([], int)
+        except ValueError:  # tuples beside other labels
+            array = np.empty((0, 0))
         if array.ndim != 1 or [_kind(v) for v in array.tolist()] != [_kind(v) for v in self.known]:
             array = np.empty(len(self.known), object)
             array[:] = self.known
@@ -53,8 +56,7 @@ class Labels:
                 f"label {label!r} is not among the announced classes {_short(self.known)}; nothing was "
                 "learned; announce it in classes= or leave the set open"
             )
-        if label is None or isinstance(label, float) and not math.isfinite(label):
-            raise BadInput(f"got the label {label!r}; wanted a class; nothing was learned")
+        check_label(label)
 
     def add(self, label: Hashable) -> list[int]:
         """Take a new label in; where each label now stood before (-1: nowhere)."""
@@ -117,6 +119,20 @@ class Labels:
         counts = np.bincount(codes, minlength=len(self.known))
         each = len(codes) / (len(self.known) * np.maximum(counts, 1))
         return dict(zip(self.known, each.tolist(), strict=True))
+
+
+def check_label(label: Any) -> None:
+    """Raise for what is no class: None, NaN, fractions, complex numbers."""
+    if isinstance(label, float | np.floating) and math.isfinite(label) and label != int(label):
+        raise BadInput(
+            f"Unknown label type: continuous. {label!r} is a fraction, which is no class; use a regressor, or "
+            "announce it in classes="
+        )
+    bad = label is None or isinstance(label, complex | np.complexfloating)
+    if bad or isinstance(label, float | np.floating) and not math.isfinite(label):
+        raise BadInput(
+            f"got the label {label!r}; wanted a text, a whole number or a bool; nothing was learned"
+        )
 
 
 def in_order(labels: list[Any]) -> list[Any]:

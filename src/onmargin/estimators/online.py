@@ -11,14 +11,14 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from ..compiled.checks import first_not_finite
-from ..errors import BadInput
+from ..errors import BadInput, BadType
 from ..features.slots import Slots, add_names
 from ..features.tables import entries
 from ..learn.model import Model
 from ..learn.recipe import ALGORITHMS, Recipe
 from ..learn.spaces.storage import Start
 from .lessons import Lesson
-from .parameters import answering, require_positive
+from .parameters import answering, refuse_unknown, require_positive, require_whole
 from .tables import TakesTables
 
 
@@ -41,6 +41,14 @@ class OnlineEstimator(TakesTables, BaseEstimator):  # type: ignore[misc]
         if not name.startswith("_"):  # a parameter: the compiled dict face must be bound anew
             self.__dict__.pop("_stream", None)
         super().__setattr__(name, value)
+
+    def set_params(self, **params: Any) -> Any:
+        """Change parameters, all or none; another library's names are answered with ours."""
+        try:
+            refuse_unknown(self, params, set(self.get_params(deep=False)))
+        except BadType as error:
+            raise BadInput(f"Invalid parameter: {error}") from None
+        return super().set_params(**params)
 
     def __getstate__(self) -> Any:
         state = dict(super().__getstate__())
@@ -72,8 +80,10 @@ class OnlineEstimator(TakesTables, BaseEstimator):  # type: ignore[misc]
             if value is not None:
                 least_is_fine = name in ("margin", "epsilon")
                 require_positive(name, value, least_is_fine, name == "C")
-        if getattr(self, "max_iter", 1) < 1:
-            raise BadInput(f"max_iter={self.max_iter!r}; wanted a whole number of at least 1")
+        for name in ("max_iter", "n_iter_no_change"):
+            require_whole(name, getattr(self, name, 1))
+        if getattr(self, "tol", None) is not None:
+            require_positive("tol", self.tol, True, False)
         if getattr(self, "dtype", "float64") not in ("float32", "float64"):
             raise BadInput(f"dtype={self.dtype!r}; wanted 'float32' or 'float64'")
 

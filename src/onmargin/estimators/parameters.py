@@ -7,6 +7,8 @@ import math
 from functools import wraps
 from typing import Any
 
+import numpy as np
+
 from ..errors import BadInput, BadType
 
 RENAMED = {
@@ -33,17 +35,28 @@ RENAMED = {
 
 def answering(init: Any) -> Any:
     """An __init__ that answers another library's parameter names with ours."""
-    known = set(inspect.signature(init).parameters)
+    known = set(inspect.signature(init).parameters) - {"self"}
 
     @wraps(init)
     def answered(self: Any, *args: Any, **given: Any) -> None:
-        for name in given:
-            if name not in known:
-                hint = RENAMED.get(name, f"known are {', '.join(sorted(known - {'self'}))}")
-                raise BadType(f"{type(self).__name__} has no parameter {name!r}; {hint}")
+        refuse_unknown(self, given, known)
         init(self, *args, **given)
 
     return answered
+
+
+def refuse_unknown(owner: Any, given: Any, known: Any) -> None:
+    """Raise for the first name that is not a parameter, with ours where we know what was meant."""
+    for name in given:
+        if name not in known:
+            hint = RENAMED.get(name, f"known are {', '.join(sorted(known))}")
+            raise BadType(f"{type(owner).__name__} has no parameter {name!r}; {hint}")
+
+
+def require_whole(name: str, value: Any) -> None:
+    """A whole number of at least 1."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+        raise BadInput(f"{name}={value!r}; wanted a whole number of at least 1")
 
 
 def require_positive(name: str, value: Any, zero: bool, infinite: bool) -> None:

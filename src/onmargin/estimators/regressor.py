@@ -35,9 +35,13 @@ class LinearRegressor(RegressorMixin, LinearWeights, Explained, NumberLearner): 
         if y is None:
             raise BadInput(f"{type(self).__name__} requires y to be passed, but the target y is None")
         try:
-            numbers = np.asarray(column_or_1d(np.asarray(y), warn=True), dtype=np.float64)
+            y = np.asarray(y)
+            if y.dtype.kind == "c":
+                raise TypeError("Complex data not supported")
+            numbers = np.asarray(column_or_1d(y, warn=True), dtype=np.float64)
         except (TypeError, ValueError) as error:
-            raise BadInput(f"y cannot be read as numbers ({error}); wanted one per row") from None
+            reason = " ".join(str(error).split())
+            raise BadInput(f"y cannot be read as numbers ({reason}); wanted one per row") from None
         check_consistent_length(np.empty((count, 0)), numbers)
         if not np.isfinite(numbers).all():
             where = int(np.argmax(~np.isfinite(numbers)))

@@ -31,8 +31,7 @@ class Stream:
     def bind(self) -> None:
         """Compile (or fetch) the entries for the arrays as they are now."""
         model, rows = self.model, self.packer.rows
-        width = self.owner._target_width(model)
-        self.target = np.zeros((1, width)) if width else np.zeros(1)
+        self.target = self.owner._new_target()
         self.weight = np.ones(1)
         self.out = np.zeros((1, model.start.outputs))
         self.plain = Examples(rows, self.target, NONE, NONE, NO_ORDER)
@@ -41,7 +40,7 @@ class Stream:
         learn = (self.plain, self.space, self.hyper, 0, self.desk, NO_TRACE, 0, 0, 1)
         answer = (rows, self.space, self.hyper, self.desk.scores, self.out, 0, 1)
         self.single = answer[:4]
-        kind = (model.recipe, model.start.many, width > 0)
+        kind = (model.recipe, model.start.many, self.target.ndim)
         if kind != self.kind:  # other types; larger arrays of the same types keep their entries
             self.learn_entry: Part = bound(model.recipe.learner(), learn)
             self.answer_entry: Part = bound(model.recipe.answerer(), answer)
@@ -75,6 +74,8 @@ class Stream:
     def learn_fast(self, x: Mapping[Hashable, Any], y: Any) -> bool:
         """A round of weight 1 whose label is known; False where it is anything else."""
         packer = self.packer
+        if type(x) is not dict and not isinstance(x, Mapping):
+            return False
         try:
             names = tuple(x)
             target = self.coded.get(y)  # type: ignore[union-attr]
@@ -103,6 +104,8 @@ class Stream:
     def guess(self, x: Mapping[Hashable, Any]) -> float:
         """What `decide` says of one dict, by the running weights."""
         packer = self.packer
+        if type(x) is not dict and not isinstance(x, Mapping):
+            packer.refuse(x)
         names = tuple(x)
         try:
             if names == packer.names:

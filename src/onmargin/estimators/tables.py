@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -11,7 +13,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import _get_feature_names, validate_data
 
 from ..compiled.rows import Rows
-from ..errors import BadInput
+from ..errors import BadInput, BadType
 from ..features.slots import Slots
 from ..features.tables import to_rows
 from ..learn.model import Model
@@ -33,17 +35,12 @@ class TakesTables:
         """A checked float array or CSR matrix whose columns are slots."""
         if self._by_name and not reset:
             return self._by_columns(X)
-        options: dict[str, Any] = {
-            "accept_sparse": "csr", "dtype": DTYPES, "ensure_all_finite": False,
-        }  # fmt: skip
-        if getattr(self, "growing", False) and not reset and self._model is not None:
-            X = (
-                validate_data(self, X, reset=False, skip_check_array=False, **options)
-                if (_width_of(X) == self._width)
-                else _checked_alone(self, X, options)
-            )
-            return X
-        return validate_data(self, X, reset=reset, **options)
+        options: dict[str, Any] = {"accept_sparse": "csr", "dtype": DTYPES, "ensure_all_finite": False}
+        growing = getattr(self, "growing", False) and not reset and self._model is not None
+        with in_one_line():
+            if growing and _width_of(X) != self._width:
+                return check_array(X, estimator=self, input_name="X", **options)
+            return validate_data(self, X, reset=reset, **options)
 
     def _by_columns(self, X: Any) -> Any:
         """A frame for a model that knows its features by name; columns it does not know are 0."""
@@ -88,9 +85,16 @@ def _width_of(X: Any) -> int:
     return int(shape[1]) if shape is not None and len(shape) == 2 else -1
 
 
-def _checked_alone(estimator: Any, X: Any, options: dict[str, Any]) -> Any:
-
-    return check_array(X, estimator=estimator, input_name="X", **options)
+@contextmanager
+def in_one_line() -> Iterator[None]:
+    """scikit-learn's refusals, without their line breaks."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        if "\n" not in str(error):
+            raise
+        kind = BadType if isinstance(error, TypeError) else BadInput
+        raise kind(" ".join(str(error).split())) from None
 
 
 def _checked_weights(weights: Any, count: int) -> np.ndarray:

@@ -50,6 +50,8 @@ class Packer:
 
     def pack(self, x: Mapping[Hashable, Any]) -> list[Hashable] | None:
         """Fill the row; names without a slot are left out and returned."""
+        if not isinstance(x, Mapping):
+            self.refuse(x)
         names = tuple(x)
         try:
             if names == self.names:

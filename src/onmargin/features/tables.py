@@ -9,6 +9,7 @@ import scipy.sparse as sp
 
 from ..compiled.checks import is_canonical
 from ..compiled.rows import Dense, Rows, Sparse
+from ..errors import BadInput
 
 UNSIGNED = {4: np.uint32, 8: np.uint64}
 
@@ -31,11 +32,19 @@ def to_rows(X: Any, bias: float) -> Rows:
 
 def canonical(X: Any) -> Any:
     """The CSR matrix itself, or a copy with sorted, summed entries; never changes the caller's."""
+    if len(X.indptr) != X.shape[0] + 1 or len(X.data) != len(X.indices):
+        raise BadInput(
+            f"the CSR matrix is malformed: {len(X.indptr)} row bounds for {X.shape[0]} rows, "
+            f"{len(X.indices)} indices for {len(X.data)} values; build it anew"
+        )
     indices = read_only(X.indices.view(UNSIGNED[X.indices.dtype.itemsize]))
     if is_canonical(indices, read_only(X.indptr), indices.dtype.type(X.shape[1])):
         return X
-    X = sp.csr_matrix((X.data, X.indices, X.indptr), shape=X.shape, copy=True)
-    X.check_format(full_check=True)
+    try:
+        X = sp.csr_matrix((X.data, X.indices, X.indptr), shape=X.shape, copy=True)
+        X.check_format(full_check=True)
+    except ValueError as error:
+        raise BadInput(f"the CSR matrix is malformed ({error}); build it anew") from None
     X.sum_duplicates()
     return X
 

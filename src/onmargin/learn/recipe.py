@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from ..compiled.parts import Part, specialise
-from . import answers, losses, queries, rounds, steps, tasks
+from . import answers, costs, label_sets, losses, queries, rounds, steps, tasks
 from .spaces import confidence, covariance
 from .spaces.center import CENTER
 from .spaces.linear import LINEAR
@@ -65,14 +65,14 @@ BINARY = Task(tasks.sign, tasks.binary, tasks.differs)
 TOP = Task(tasks.highest, tasks.top, tasks.differs)
 UNIFORM = Task(tasks.highest, tasks.uniform, tasks.differs)
 EVERY = Task(tasks.highest, tasks.every, tasks.differs)
-LABELS = Task(tasks.running_bar, tasks.labelset, tasks.set_differs)
-CALIBRATED = Task(tasks.dummy_bar, tasks.calibrated, tasks.set_differs)
-COST = Task(tasks.highest, tasks.costly, tasks.differs)
-COST_GUESS = Task(tasks.highest, tasks.costly_guess, tasks.differs)
-BINARY_COST = Task(tasks.sign, tasks.costly_binary, tasks.differs)
-BINARY_COST_GUESS = Task(tasks.sign, tasks.costly_guess_binary, tasks.differs)
+LABELS = Task(label_sets.running_bar, label_sets.labelset, label_sets.set_differs)
+CALIBRATED = Task(label_sets.dummy_bar, label_sets.calibrated, label_sets.set_differs)
+COST = Task(tasks.highest, costs.costly, tasks.differs)
+COST_GUESS = Task(tasks.highest, costs.costly_guess, tasks.differs)
+BINARY_COST = Task(tasks.sign, costs.costly_binary, tasks.differs)
+BINARY_COST_GUESS = Task(tasks.sign, costs.costly_guess_binary, tasks.differs)
 APART = Task(tasks.highest, tasks.apart, tasks.differs)
-APART_SET = Task(tasks.running_bar, tasks.apart_set, tasks.set_differs)
+APART_SET = Task(label_sets.running_bar, label_sets.apart_set, label_sets.set_differs)
 REGRESSION = Task(tasks.value, tasks.regression, tasks.never)
 ENCLOSE = Task(tasks.value, tasks.enclose, tasks.never)
 

@@ -1,7 +1,7 @@
 """How far do we move? step(margin, loss, slope, size, pull, now, hyper) -> step
 
 `size` is |z|^2, z being the direction the round demands, as the Space measures it. A step may
-rewrite `pull` and return 1.
+rewrite `pull`.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def share_out(size, pull, kappa_times_length, cap):
 
     With b_q = violation_q / |x|^2: alpha_q = [b_q - a]_+ where a = (1 + kappa) sum_q alpha_q;
     if their sum exceeds the cap, [b_q - nu]_+ with sum equal to the cap. Then w_y += sum alpha x,
-    w_q -= alpha_q x.
+    w_q -= alpha_q x: the step is the sum, pull the shares.
     """
     norm = 0.0
     for k in range(pull.shape[0]):
@@ -104,13 +104,14 @@ def share_out(size, pull, kappa_times_length, cap):
     total = 0.0
     own = 0
     for k in range(pull.shape[0]):
-        if pull[k] > 0.0:
-            own = k
-        share = max(-pull[k] - low, 0.0) / length
-        total += share
-        pull[k] = -share
-    pull[own] = total
-    return 1.0
+        own = k if pull[k] > 0.0 else own
+        pull[k] = -max(-pull[k] - low, 0.0) / length
+        total -= pull[k]
+    if total > 0.0:
+        for k in range(pull.shape[0]):
+            pull[k] /= total
+        pull[own] = 1.0
+    return total
 
 
 @part
@@ -175,8 +176,10 @@ def pull_both(size, pull, ridge, cap):
     pair = int(code - 1.0)
     low, high = pair // dummy, pair % dummy
     one, two = solve_pair(pull[low], pull[high], 2.0 * length + ridge, -length, cap)
-    pull[low], pull[high], pull[dummy] = one, -two, two - one
-    return 1.0
+    total = one + two
+    if total > 0.0:
+        pull[low], pull[high], pull[dummy] = one / total, -two / total, (two - one) / total
+    return total
 
 
 @part

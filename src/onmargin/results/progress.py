@@ -60,8 +60,8 @@ class Progress:
 
     @property
     def errors_theory(self) -> int:
-        """Rounds with margin <= 0: M of the papers."""
-        return self.totals.errors
+        """Rounds with margin <= 0: M of the papers. Numbers and balls have none."""
+        return self.totals.errors if self.kind == "labels" else 0
 
     @property
     def updates(self) -> int:

@@ -38,14 +38,14 @@ class FullRidge(NamedTuple):
 
 
 FIELDS = {
-    "weights": Field(SLOT),
+    "weights": Field(SLOT, exact=False),
     "drift": Field(SLOT, average=True),
     "theta": Field(SLOT),
     "sigma": Field(SLOT, prior=True, signed=False),
     "notes": Field(NOTE),
 }
 FULL_FIELDS = {
-    "weights": Field(SLOT),
+    "weights": Field(SLOT, exact=False),
     "drift": Field(SLOT, average=True),
     "sigma": Field(SQUARE, prior=True, signed=False),
     "reach": Field(REACH),
@@ -107,7 +107,8 @@ def move(space, rows, now, pull, step, margin, hyper):
             gain = step / (1.0 + step * length)
             for j in range(start, stop):
                 slot, value = item(rows, now.row, j)
-                shift_slot(space, slot, k, gain, value, step * pull[k], now.clock)
+                if value != 0.0:  # a zero leaves its weight alone to the last bit
+                    shift_slot(space, slot, k, gain, value, step * pull[k], now.clock)
             shift_slot(space, last, k, gain, rows.bias, step * pull[k], now.clock)
     return step
 
