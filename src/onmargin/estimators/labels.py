@@ -125,7 +125,7 @@ def check_label(label: Any) -> None:
     """Raise for what is no class: None, NaN, fractions, complex numbers."""
     if isinstance(label, float | np.floating) and math.isfinite(label) and label != int(label):
         raise BadInput(
-            f"Unknown label type: continuous. {label!r} is a fraction, which is no class; use a regressor, or "
+            f"Unknown label type: continuous. {label!r} is a fraction, no class; use a regressor, or "
             "announce it in classes="
         )
     bad = label is None or isinstance(label, complex | np.complexfloating)
