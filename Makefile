@@ -13,11 +13,9 @@ demo: .venv/cli
 test: .venv/dev
 	$(BIN)/python -m pytest
 
+# Format, lint, strict types and import rules, as pre-commit runs them before every commit.
 lint: .venv/dev
-	$(BIN)/ruff format --check .
-	$(BIN)/ruff check .
-	$(BIN)/mypy
-	$(BIN)/lint-imports
+	$(BIN)/pre-commit run --all-files --show-diff-on-failure
 
 bench: .venv/dev
 	$(BIN)/python -m benchmarks
