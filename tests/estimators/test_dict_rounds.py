@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import onmargin as om
-from onmargin.features.slots import Packer
+from onmargin.features.slots import Packer, Slots
 
 
 def learned(*examples):
@@ -50,13 +50,30 @@ def test_values_of_all_number_kinds():
 
 
 def test_packing_twice_gives_the_same_row():
-    packer = Packer({"a": 0, "b": 1, "c": 2}, 1.0)
-    assert packer.pack({"c": 5.0, "a": 4.0}) is None
-    assert packer.pack({"c": 7.0, "a": 6.0}) is None
+    packer = Packer(Slots("abc"), 1.0)
+    packer.blank = 9
+    for x in ({"c": 5.0, "a": 4.0}, {"c": 7.0, "a": 6.0}):
+        assert packer.ask(x, tuple(x))
     values, indices, starts, _ = packer.rows
     assert starts.tolist() == [0, 2] and indices[:2].tolist() == [2, 0] and values[:2].tolist() == [7.0, 6.0]
-    assert packer.pack({"b": 1.0, "x": 2.0}) == ["x"]
-    assert starts.tolist() == [0, 1] and indices[0] == 1
+    assert not packer.ask({"b": 1.0, "x": 2.0}, ("b", "x"))
+    assert indices[:2].tolist() == [1, 9] and packer.slots.fresh == []
+    packer.take({"b": 1.0, "x": 2.0}, ("b", "x"))
+    assert indices[:2].tolist() == [1, 3] and packer.slots.fresh == ["x"]
+    packer.slots.give_back()
+    assert list(packer.slots) == ["a", "b", "c"]
+
+
+def test_names_never_met_count_as_features_at_their_start():
+    """A second-order score shrinks by the variance of all features, met or not."""
+    model = om.SecondOrderPerceptron(classes=["no", "yes"])
+    model.learn_one({"a": 1.0}, "no")
+    known = om.SecondOrderPerceptron(classes=["no", "yes"])
+    known.learn_one({"a": 1.0, "b": 0.0, "c": 0.0}, "no")
+    for name in ("_open",):
+        getattr(model, name)(), getattr(known, name)()
+    x = {"a": 1.0, "b": 2.0, "c": -1.0}
+    assert model._stream.scores(x)[0, 0] == pytest.approx(known._stream.scores(x)[0, 0], rel=1e-12)
 
 
 def test_models_in_one_process_do_not_share_rows():

@@ -14,6 +14,7 @@ from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
+import numpy as np
 from numba import njit, typeof
 
 # No reference counting (allocation in a loop becomes a compile error), no GIL, IEEE NaN and
@@ -33,6 +34,7 @@ Part = Callable[..., Any]
 part: Callable[[Part], Part] = njit(forceinline=True, **OPTIONS)
 
 _specialised: dict[str, Part] = {}
+_bound: dict[Any, Part] = {}
 
 
 def plain(function: Part) -> FunctionType:
@@ -124,8 +126,20 @@ def bound(function: Part, arguments: tuple[Any, ...]) -> Part:
     """
     if not hasattr(function, "overloads"):  # Numba is switched off
         return function
-    signature = tuple(typeof(argument) for argument in arguments)
-    if signature not in function.overloads:
-        function.compile(signature)  # type: ignore[attr-defined]
-    entry: Part = function.overloads[signature].entry_point
-    return entry
+    key = (function, _kind(arguments))
+    if key not in _bound:
+        signature = tuple(typeof(argument) for argument in arguments)
+        if signature not in function.overloads:
+            function.compile(signature)  # type: ignore[attr-defined]
+        _bound[key] = function.overloads[signature].entry_point
+    return _bound[key]
+
+
+def _kind(value: Any) -> Any:
+    """What decides Numba's type of a value, found faster than Numba finds the type."""
+    if isinstance(value, tuple):
+        return (type(value), *map(_kind, value))
+    if isinstance(value, np.ndarray):
+        flags = value.flags
+        return value.dtype, value.ndim, flags.c_contiguous, flags.f_contiguous, flags.writeable, flags.aligned
+    return type(value)

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..errors import BadInput, BadType, extra
-from ..features.slots import add_names
+from ..features.slots import Slots
 from .river_face import RiverFace
 from .stream import Stream
 
@@ -32,13 +32,13 @@ class DictFace(RiverFace):
         if me._model is None:
             with me._all_or_nothing():
                 me._begin_stream(y)
-                me._slots, me._by_name = {}, True
+                me._slots, me._by_name = Slots(), True
                 me._model = me._new_model(8)
                 me._check_start(me._model)
         elif me._slots is None:
-            me._slots = {}
-            add_names(me._slots, range(me._width))
+            me._slots = Slots(range(me._width))
         me._refresh(me._model)
+        me._widen(me._model, len(me._slots) + 1)  # one slot stays blank, for names not met yet
         me._stream = Stream(me, me._model, me._slots)
         stream: Stream = me._stream
         return stream
@@ -57,23 +57,18 @@ class DictFace(RiverFace):
             )
 
     def _ready(self, x: Mapping[Hashable, Any], y: Any) -> Stream:
-        """The stream with x packed and its new features taken in."""
-        stream: Stream | None = self.__dict__.get("_stream")
-        if stream is None:
-            fresh = self._model is None  # type: ignore[attr-defined]
-            stream = self._open(y)
-            if fresh:
-                try:
-                    stream.packer.refuse(x)
-                    self._check_answer(y)
-                except Exception:
-                    self._forget()
-                    raise
-        new = stream.pack(x)
-        if new:
+        """The stream with x packed and its new features taken in; all is checked first."""
+        me: Any = self
+        with me._all_or_nothing():
+            stream: Stream = me._stream or self._open(y)
+            stream.packer.check(x)
             self._check_answer(y)
-            stream.grow(x, new)
+            stream.take(x)
         return stream
+
+    def _answers(self) -> dict[float, Any] | None:
+        """Guesses of the loop as labels; None where the answer is no single label."""
+        return None
 
     def _check_answer(self, y: Any) -> None:
         """Raise if y cannot be learned from; called before anything grows."""
@@ -108,7 +103,7 @@ class DictFace(RiverFace):
         if new and not me._by_name:
             self._refuse_names(new)
         if new:
-            add_names(me._slots, new)
+            me._slots = Slots([*me._slots, *new])
             me._by_name = True
             me._widen(me._model, len(me._slots))
         into = np.array([me._slots[name] for name in names], np.int32)
@@ -122,7 +117,7 @@ class DictFace(RiverFace):
         with me._all_or_nothing():
             answers = None if y is None else np.asarray(y)
             self._open(None if answers is None or not len(answers) else answers[0])
-            me._slots = dict(me._slots)
+            me._slots = Slots(me._slots)
             me._model = me._model.copy()
             table = self._named_table(X)
             me._learn_rows(table, answers, w)

@@ -23,7 +23,7 @@ class LabelDicts(DictFace):
     def learn_one(self, x: Mapping[Hashable, Any], y: Any, w: float = 1.0) -> None:
         """One example: a dict of numbers, its label (or {label: bool}), and its weight."""
         stream = self._stream
-        if stream is not None and w == 1.0 and self.class_weight is None and stream.learn_fast(x, y):  # type: ignore[attr-defined]
+        if stream is not None and stream.quick and w == 1.0 and stream.learn_fast(x, y):
             return
         stream, weight = self._ready_round(x, y, w)
         stream.learn(x, weight)
@@ -32,43 +32,35 @@ class LabelDicts(DictFace):
         """The stream with example and target in place, and what the example weighs."""
         weight = 1.0 if w == 1.0 else self._weigh(w)
         weighting = None if self.class_weight is None else self._weighting()  # type: ignore[attr-defined]
-        stream = self._stream
-        if stream is None or stream.coded is None or stream.pack(x):
-            stream = self._slow_ready(x, y)
-        if stream.coded is not None:
-            try:
-                target = stream.coded.get(y)
-            except TypeError:
-                raise BadType(f"the label is {y!r}; wanted a text, a number or a bool") from None
-            if target is None:
-                stream = self._meet(stream, x, y)
-                target = (stream.coded or {})[y]
-            stream.target[0] = target
-        if weighting is not None:
-            if not stream.packer.is_fine(x):
-                stream.packer.refuse(x)
-            assert self._labels is not None
-            code = np.array([self._labels.index[y]])
-            weight *= float(self._labels.weights(code, weighting, np.array([weight > 0]))[0])
-        return stream, weight
-
-    def _slow_ready(self, x: Mapping[Hashable, Any], y: Any) -> Stream:
-        """Begin the stream, take in new features, or fill in a set of labels."""
         stream = self._ready(x, y)
-        if stream.coded is None:
-            self._check_answer(y)
-            assert self._labels is not None
-            for label in y:
-                if label not in self._labels.index:
-                    stream = self._meet(stream, x, label)
-            stream.target[0] = [float(bool(y.get(label))) for label in self._labels.known]
-        return stream
+        labels = self._labels
+        assert labels is not None
+        for label in y if labels.sets else (y,):
+            if label not in labels.index:
+                self._meet(stream, x, label)
+        if labels.sets:
+            stream.target[0] = [float(bool(y.get(label))) for label in labels.known]
+            return stream, weight
+        stream.target[0] = (stream.coded or {})[y]
+        if weighting is not None:
+            code = np.array([labels.index[y]])
+            weight *= float(labels.weights(code, weighting, np.array([weight > 0]))[0])
+        return stream, weight
 
     def _coded(self) -> dict[Any, float] | None:
         labels = self._labels
         assert labels is not None
         targets = labels.targets(np.arange(len(labels.known))).tolist()
         return None if labels.sets else dict(zip(labels.known, targets, strict=True))
+
+    def _answers(self) -> dict[float, Any] | None:
+        labels = self._labels
+        assert labels is not None
+        if labels.sets or not labels.known:
+            return None
+        if labels.outputs == 1:
+            return {1.0: labels.known[-1], -1.0: labels.known[0]}
+        return {float(number): label for number, label in enumerate(labels.known)}
 
     def _begin_stream(self, y: Any) -> None:
         sets = isinstance(y, Mapping)
@@ -85,31 +77,25 @@ class LabelDicts(DictFace):
         for label in y if labels.sets else [y]:
             labels.check(label)
 
-    def _meet(self, stream: Stream, x: Mapping[Hashable, Any], label: Any) -> Stream:
-        """A new label: check the example first, then change the model's shape."""
+    def _meet(self, stream: Stream, x: Mapping[Hashable, Any], label: Any) -> None:
+        """A new label: the model takes on another shape, and the example is packed again."""
         labels = self._labels
         assert labels is not None
-        stream.packer.refuse(x)
         self._admit(stream.model, labels, label)  # type: ignore[attr-defined]
         stream.bind()
-        stream.packer.names = None
-        stream.pack(x)
-        return stream
+        stream.take(x)
 
     def predict_one(self, x: Mapping[Hashable, Any]) -> Any:
         """The label (or {label: bool}); None before any label."""
         stream = self._stream
+        if stream is not None and stream.answers is not None:
+            return stream.answers[stream.guess(x)]
         if stream is None:
             if self._model is None or self._labels is None or not self._labels.known:  # type: ignore[attr-defined]
                 return None
             stream = self._open()
         labels = self._labels
         assert labels is not None
-        if not stream.averaged and stream.coded is not None:
-            guess = stream.guess(x)
-            if stream.model.start.many:
-                return labels.known[int(guess)]
-            return labels.known[-1 if guess > 0.0 else 0]
         scores = stream.scores(x)
         if stream.coded is None:
             above = self._decisions(scores)[0] > 0  # type: ignore[attr-defined]

@@ -27,9 +27,7 @@ class NumberLearner(DictFace, Fitted):
     def _ready_round(self, x: Mapping[Hashable, Any], y: Any, w: float) -> tuple[Stream, float]:
         """The stream with example and target in place, and what the example weighs."""
         weight, number = 1.0 if w == 1.0 else self._weigh(w), self._number(y)
-        stream = self._stream
-        if stream is None or stream.pack(x):
-            stream = self._ready(x, y)
+        stream = self._ready(x, y)
         stream.target[0] = number
         return stream, weight
 

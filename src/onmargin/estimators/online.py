@@ -12,7 +12,7 @@ from sklearn.exceptions import NotFittedError
 
 from ..compiled.checks import first_not_finite
 from ..errors import BadInput, BadType
-from ..features.slots import Slots, add_names
+from ..features.slots import Slots
 from ..features.tables import entries
 from ..learn.model import Model
 from ..learn.recipe import ALGORITHMS, Recipe
@@ -120,9 +120,7 @@ class OnlineEstimator(TakesTables, BaseEstimator):  # type: ignore[misc]
 
     @feature_names_in_.setter
     def feature_names_in_(self, names: np.ndarray) -> None:
-        slots: Slots = {}
-        add_names(slots, names.tolist())
-        self._slots = slots
+        self._slots = Slots(names.tolist())
 
     @feature_names_in_.deleter
     def feature_names_in_(self) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import __version__
 from ..errors import BadFile, BadInput
-from ..features.slots import add_names
+from ..features.slots import Slots
 from ..learn.model import Model
 from ..learn.recipe import ALGORITHMS
 from ..learn.spaces.storage import Start
@@ -99,8 +99,7 @@ def _rebuilt(cls: type[Any], facts: dict[str, Any], arrays: dict[str, np.ndarray
     model = cls(**facts["parameters"])
     model._entropy, model._width, model._by_name = facts["entropy"], facts["width"], facts["by_name"]
     if facts["names"] is not None:
-        model._slots = {}
-        add_names(model._slots, facts["names"])
+        model._slots = Slots(facts["names"])
     if facts["passes"] is not None:
         model.n_iter_ = facts["passes"]
     if facts["labels"] is not None:

@@ -45,7 +45,7 @@ class TakesTables:
     def _by_columns(self, X: Any) -> Any:
         """A frame for a model that knows its features by name; columns it does not know are 0."""
         names = _get_feature_names(X)
-        slots = self._slots or {}
+        slots = self._slots or Slots()
         if names is None and hasattr(X, "columns"):
             names = np.array(list(X.columns), object)
         if names is None:

@@ -151,11 +151,11 @@ class PassiveAggressiveUniclass(OutlierMixin, LinearWeights, NumberLearner):  # 
         if self._model is None:
             return 0.0
         stream = self._stream or self._open()
-        if not isinstance(x, Mapping) or not stream.packer.is_fine(x):
-            stream.packer.refuse(x)
-        new = [value for name, value in x.items() if name not in self._slots]  # type: ignore[operator]
-        known = float(self._distances(stream.scores(x)[0])[0])
-        return math.sqrt(known**2 + sum(float(value) ** 2 for value in new))
+        stream.packer.check(x)
+        new = [value for name, value in x.items() if name not in stream.slots]
+        known = {name: value for name, value in x.items() if name in stream.slots}
+        near = float(self._distances(stream.scores(known)[0])[0])
+        return math.sqrt(near**2 + sum(float(value) ** 2 for value in new))
 
     def predict_one(self, x: Mapping[Hashable, Any]) -> int:
         """+1 inside, -1 outside."""

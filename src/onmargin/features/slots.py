@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Hashable, Iterable, Mapping
+from itertools import repeat
 from operator import mul
 from typing import Any
 
@@ -14,25 +15,43 @@ from ..compiled.rows import Sparse
 from ..errors import BadInput, BadType
 from .tables import read_only
 
-Slots = dict[Hashable, int]
-"""name -> slot, in order of appearance. (A plain dict: look-ups in a subclass are slower.)"""
 
+class Slots(dict[Hashable, int]):
+    """name -> slot, in order of appearance.
 
-def add_names(slots: Slots, names: Iterable[Hashable]) -> None:
-    """Give each new name the next slot."""
-    for name in names:
-        slots.setdefault(name, len(slots))
+    Looking up a new name gives it the next slot and notes it in `fresh`, so that a refused example
+    can give its names back. `get` and `in` take nothing in.
+    """
+
+    def __init__(self, names: Iterable[Hashable] = ()) -> None:
+        super().__init__()
+        self.fresh: list[Hashable] = []
+        for name in names:
+            self[name]
+        self.fresh.clear()
+
+    def __missing__(self, name: Hashable) -> int:
+        slot = self[name] = len(self)
+        self.fresh.append(name)
+        return slot
+
+    def give_back(self) -> None:
+        """Forget the names taken in since `fresh` was cleared."""
+        for name in self.fresh:
+            del self[name]
+        self.fresh.clear()
 
 
 class Packer:
     """One reserved sparse row, refilled for every dict.
 
     Names as last time: only the values are packed. `struct` writes a dict's values into a bytearray
-    several times faster than assigning a list to a NumPy slice; the arrays are views of it.
+    several times faster than assigning a list to a NumPy slice; the arrays are views of it. Names
+    without a slot go to the `blank` slot, which no example moves.
     """
 
     def __init__(self, slots: Slots, bias: float) -> None:
-        self.slots, self.bias = slots, bias
+        self.slots, self.bias, self.blank = slots, bias, 0
         self._reserve(32)
 
     def _reserve(self, room: int) -> None:
@@ -48,45 +67,27 @@ class Packer:
         self.write = self.formats[0][0]
         self.names: tuple[Hashable, ...] | None = None
 
-    def pack(self, x: Mapping[Hashable, Any]) -> list[Hashable] | None:
-        """Fill the row; names without a slot are left out and returned."""
-        if not isinstance(x, Mapping):
-            self.refuse(x)
-        names = tuple(x)
-        try:
-            if names == self.names:
-                self.write(self.values, 0, *x.values())
-                return None
-            new = self.rename(x, names)
-            if new:
-                self.leave_out(x, names)
-            return new
-        except struct.error:
-            self.refuse(x)
-            raise
+    def take(self, x: Mapping[Hashable, Any], names: tuple[Hashable, ...]) -> None:
+        """Fill the row to learn from it; new names get a slot."""
+        self._place(x, names, list(map(self.slots.__getitem__, names)))
+        self.names = names
 
-    def rename(self, x: Mapping[Hashable, Any], names: tuple[Hashable, ...]) -> list[Hashable] | None:
-        """Fill the row with other names than last time, or say which have no slot."""
-        count = len(names)
+    def ask(self, x: Mapping[Hashable, Any], names: tuple[Hashable, ...]) -> bool:
+        """Fill the row to answer it; did every name have a slot?"""
+        found = list(map(self.slots.get, names, repeat(self.blank)))
+        self._place(x, names, found)
+        known = self.blank not in found
+        self.names = names if known else None
+        return known
+
+    def _place(self, x: Mapping[Hashable, Any], names: tuple[Hashable, ...], found: list[int]) -> None:
+        count = len(found)
         if count >= len(self.formats):
             self._reserve(2 * count)
-        write, place = self.formats[count]
+        self.write, place = self.formats[count]
         self.names = None  # until all is written: a value may yet be refused
-        try:
-            place(self.places, 4, count, *map(self.slots.__getitem__, names))
-        except KeyError:
-            return [name for name in names if name not in self.slots]
-        write(self.values, 0, *x.values())
-        self.write, self.names = write, names
-        return None
-
-    def leave_out(self, x: Mapping[Hashable, Any], names: tuple[Hashable, ...]) -> None:
-        """Fill the row with the names that have a slot."""
-        slots = self.slots
-        known = [name for name in names if name in slots]
-        write, place = self.formats[len(known)]
-        place(self.places, 4, len(known), *[slots[name] for name in known])
-        write(self.values, 0, *[x[name] for name in known])
+        place(self.places, 4, count, *found)
+        self.write(self.values, 0, *x.values())
 
     @staticmethod
     def is_fine(x: Mapping[Hashable, Any]) -> bool:
@@ -97,8 +98,13 @@ class Packer:
         except (TypeError, OverflowError):
             return False
 
+    def check(self, x: Mapping[Hashable, Any]) -> None:
+        """Raise if x cannot be learned from or answered."""
+        if not isinstance(x, Mapping) or not self.is_fine(x):
+            self.refuse(x)
+
     def refuse(self, x: Mapping[Hashable, Any]) -> None:
-        """Raise if a value of x is not a finite number, or its squared length is not."""
+        """Say which value of x is not a finite number, or that its squared length is not."""
         if not isinstance(x, Mapping):
             raise BadType(f"got {type(x).__name__}; wanted a dict of feature names and numbers")
         total = 0.0

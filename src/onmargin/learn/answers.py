@@ -31,11 +31,12 @@ def answer_one(rows, space, hyper, scores):
     return decide(scores, now, hyper)
 
 
-def judged(examples, space, shadow, hyper, clock, desk, trace, first, start, stop):
+def judged(examples, space, shadow, hyper, clock, desk, held, trace, first, start, stop):
     """`learn`, but the trace and the mistakes are those of the averaged weights.
 
     `shadow` is the same Space with the drift in place of its weights: the average of w_1 .. w_T is
-    w - drift / T, so its score is the difference of two scores, in O(nonzeros). `trace` is full.
+    w - drift / T, so its score is the difference of two scores, in O(nonzeros). `trace` is full,
+    `held` is scratch.
     """
     rows, targets, order, scores = examples.rows, examples.targets, examples.order, desk.scores
     total = 0.0
@@ -52,7 +53,7 @@ def judged(examples, space, shadow, hyper, clock, desk, trace, first, start, sto
         guess = decide(scores, now, hyper)
         failed = wrong(scores, targets[t], guess, hyper)
         for k in range(hyper.outputs):
-            desk.judged[k] = scores[k]
+            held[k] = scores[k]
         done = learn(examples, space, hyper, clock, desk, trace, first, t, t + 1)
         if done[1] == t:
             return clock, t, total, mistakes, errors, updates
@@ -61,5 +62,5 @@ def judged(examples, space, shadow, hyper, clock, desk, trace, first, start, sto
         errors, updates = errors + done[4], updates + done[5]
         trace[t, 0] = guess
         for k in range(hyper.outputs):
-            trace[t, TRACED + k] = desk.judged[k]
+            trace[t, TRACED + k] = held[k]
     return clock, stop, total, mistakes, errors, updates

@@ -28,7 +28,7 @@ class Model:
     def _prepare(self) -> None:
         width = max(8, padded(self.start.outputs, self.start.many))
         pulls = padded(self.start.outputs, self.start.many)
-        self.desk = Desk(aligned((width,), float), aligned((pulls,), float), aligned((width,), float))
+        self.desk = Desk(aligned((width,), float), aligned((pulls,), float))
         defaults = {"C": 1.0, "margin": 1.0, "epsilon": 0.0, "rate": 1.0, "phi": 1.0}
         numbers = defaults | {k: v for k, v in self.choices.items() if k != "cost"}
         cost = np.asarray(self.choices.get("cost", np.zeros((0, 0))), float)

@@ -36,7 +36,6 @@ class Desk(NamedTuple):
 
     scores: np.ndarray
     pull: np.ndarray
-    judged: np.ndarray
 
 
 class Hyper(NamedTuple):
