@@ -77,9 +77,10 @@ class Model:
     def learn_judged(self, examples: Examples, first: int, count: int, trace: np.ndarray) -> Tally:
         """A block of rounds, answered by the averaged weights; see `answers.judged`."""
         shadow = self.space._replace(weights=self.space.drift)
+        held = np.zeros(self.start.outputs)
         tally = Tally(
             *self.recipe.judge()(
-                examples, self.space, shadow, self.hyper, self.clock, self.desk, trace, first, 0, count
+                examples, self.space, shadow, self.hyper, self.clock, self.desk, held, trace, first, 0, count
             )
         )
         self.clock = tally.clock
