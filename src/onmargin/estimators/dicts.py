@@ -77,6 +77,8 @@ class DictFace(RiverFace):
         me: Any = self
         me._model = me._slots = me._stream = None
         me._by_name = False
+        if me.random_state is not None:  # a generator of the user's gives each fit its own draws
+            me._entropy = None
         if hasattr(me, "_labels"):
             me._labels = None
 

@@ -172,16 +172,12 @@ class OnlineEstimator(TakesTables, BaseEstimator):  # type: ignore[misc]
 
     def _generator(self, purpose: int) -> np.random.Generator:
         """A generator of our own for each purpose, so that none disturbs another."""
-        state = self.random_state
-        if isinstance(state, np.random.RandomState):
-            state = int(state.randint(2**31 - 1))
-        if isinstance(state, np.random.Generator):
-            state = int(state.integers(2**31 - 1))
-        if state is None:
-            if self._entropy is None:
-                self._entropy = int(np.random.SeedSequence().generate_state(1)[0])
-            state = self._entropy
-        return np.random.default_rng([int(state), purpose])
+        seed = self.random_state
+        if not isinstance(seed, int | np.integer):
+            if self._entropy is None:  # drawn once a model, so that growth goes on where it was
+                self._entropy = _drawn(seed)
+            seed = self._entropy
+        return np.random.default_rng([int(seed), purpose])
 
     # ---- learning and answering
 
@@ -207,3 +203,14 @@ class OnlineEstimator(TakesTables, BaseEstimator):  # type: ignore[misc]
         if done < X.shape[0]:
             raise self._not_finite(X, done, "nothing was predicted")
         return scores
+
+
+def _drawn(state: Any) -> int:
+    """A seed from a generator of the user's, or from the machine's entropy."""
+    if isinstance(state, np.random.RandomState):
+        return int(state.randint(2**31 - 1))
+    if isinstance(state, np.random.Generator):
+        return int(state.integers(2**31 - 1))
+    if state is not None:
+        raise BadInput(f"random_state={state!r}; wanted None, a whole number or a NumPy generator")
+    return int(np.random.SeedSequence().generate_state(1)[0])
