@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from . import __version__
-from .errors import OnmarginError, extra
+from .errors import BadInput, OnmarginError, extra
 
 
 class _Parser(argparse.ArgumentParser):
@@ -81,6 +81,8 @@ def _warm(chosen: Any) -> None:
 
 def _demo(chosen: Any) -> None:
     path = Path(chosen.figure)
+    if path.suffix not in (".png", ".svg", ".pdf"):
+        raise BadInput(f"--figure {chosen.figure}: wanted a name ending in .png, .svg or .pdf")
     with _progress() as tell:
         from . import demo
 

@@ -186,3 +186,93 @@ def test_wrong_options_are_one_line(wrong):
     with pytest.raises(BadInput) as caught:
         om.progressive(om.Perceptron(), X, y, **wrong)
     assert "\n" not in str(caught.value)
+
+
+def test_sums_scored_by_the_model_write_nowhere():
+    X, y = stream(3)
+    full = om.progressive(om.Perceptron(average=True), X, y, scored_by="model")
+    sums = om.progressive(om.Perceptron(average=True), X, y, scored_by="model", trace="sums")
+    assert sums.totals == full.totals and sums.scores is None
+
+
+def test_every_sets_the_points_of_the_curve():
+    X, y = stream(3)
+    examples = [(dict(enumerate(x)), label) for x, label in zip(X.tolist(), y.tolist(), strict=True)]
+    for trace in ("full", "sums"):
+        run = om.progressive(om.PassiveAggressiveClassifier(), X, y, every=50, trace=trace)
+        assert run.curve()[0].tolist() == [50, 100, 150, 200]
+        one = om.progressive(om.PassiveAggressiveClassifier(), examples, every=50, trace=trace)
+        assert one.curve()[0].tolist() == [50, 100, 150, 200]
+
+
+@pytest.mark.parametrize("kind", ["ranking", "calibrated"])
+def test_label_sets_scored_by_the_model_agree_for_arrays_and_dicts(kind):
+    X, y = stream(4)
+    Y = np.eye(4, dtype=int)[y]
+    make = lambda: om.PassiveAggressiveClassifier(multilabel=kind, average=True, classes=range(4))  # noqa: E731
+    arrays = om.progressive(make(), X, Y, scored_by="model")
+    dicts = om.progressive(
+        make(),
+        [
+            (dict(enumerate(x)), dict(enumerate(map(bool, s))))
+            for x, s in zip(X.tolist(), Y.tolist(), strict=True)
+        ],
+        scored_by="model",
+    )
+    np.testing.assert_array_equal(arrays.predictions, dicts.predictions)
+    assert arrays.mistakes == dicts.mistakes
+
+
+def test_late_labels_of_sets_weights_and_averages():
+    X, y = stream(3)
+    Y = np.eye(3, dtype=int)[y]
+    run = om.progressive(om.PassiveAggressiveClassifier(), X, Y, delay=5)
+    then = om.PassiveAggressiveClassifier().partial_fit(X[:95], Y[:95])
+    np.testing.assert_allclose(run.scores[100], then.decision_function(X[[100]])[0], atol=1e-12)
+    balanced = om.PassiveAggressiveClassifier(class_weight="balanced", classes=[0, 1, 2])
+    late = om.progressive(balanced.clone(), X, y, delay=5)
+    np.testing.assert_array_equal(late.model.coef_, balanced.clone().partial_fit(X, y).coef_)
+    mean = om.progressive(om.Perceptron(average=True), X, y, delay=5, scored_by="model")
+    half = om.Perceptron(average=True).partial_fit(X[:95], y[:95], classes=[0, 1, 2])
+    np.testing.assert_allclose(mean.scores[100], half.decision_function(X[[100]])[0], atol=1e-12)
+    number = om.progressive(om.PassiveAggressiveRegressor(), X, X[:, 0].copy(), delay=3)
+    np.testing.assert_allclose(number.losses, np.maximum(0, np.abs(number.predictions - X[:, 0]) - 0.1))
+    for wrong in (-1, 1.5):
+        with pytest.raises(BadInput, match="delay="):
+            om.progressive(om.Perceptron(), X, y, delay=wrong)
+
+
+def test_metrics_of_an_open_stream_and_of_weights():
+    X, y = stream(2)
+    open_run = om.progressive(om.PassiveAggressiveClassifier(growing=True), X, y)
+    measured = open_run.metrics("accuracy", "f1", "auc")
+    assert measured["accuracy"] == pytest.approx(1 - open_run.error_rate) and measured["auc"] > 0.9
+    weights = np.arange(200) % 2.0
+    run = om.progressive(om.PassiveAggressiveClassifier(), X, y, sample_weight=weights)
+    assert run.metrics("error_rate")["error_rate"] == pytest.approx(run.error_rate)
+    assert run.curve()[0][-1] == run.rounds == 100
+    for bad_run, name in (
+        (om.progressive(om.PassiveAggressiveRegressor(), X, X[:, 0].copy()), "accuracy"),
+        (run, "mae"),
+    ):
+        with pytest.raises(BadInput, match="no metric"):
+            bad_run.metrics(name)
+    with pytest.raises(BadInput, match="comparator has shape"):
+        run.regret(np.zeros(5))
+    with pytest.raises(BadInput, match="no linear comparator"):
+        om.progressive(om.PassiveAggressiveUniclass(), X).regret(np.zeros(6))
+
+
+def test_what_is_no_learner_and_no_pair_is_one_line():
+    from sklearn.pipeline import make_pipeline
+
+    X, y = stream(2)
+    for call in (
+        lambda: om.progressive(make_pipeline(om.Perceptron()), X, y),
+        lambda: om.progressive(om.Perceptron(), [{"a": 1.0}], [1]),
+        lambda: om.progressive(om.Perceptron(), X, y, every=0),
+        lambda: om.progressive(om.Perceptron(), iter(())),
+    ):
+        with pytest.raises(BadInput) as caught:
+            call()
+        assert "\n" not in str(caught.value)

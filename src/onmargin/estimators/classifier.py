@@ -19,7 +19,7 @@ from .explain import Explained
 from .fitting import Fitted
 from .label_dicts import LabelDicts
 from .label_trace import LabelTrace
-from .labels import Labels, check_label, distinct
+from .labels import Labels, check_label, distinct, label_array, listed
 from .lessons import NONE, Block, Cutter, Lesson, blocks
 from .linear import LinearWeights
 from .tables import in_one_line
@@ -63,8 +63,10 @@ class LinearClassifier(ClassifierMixin, LinearWeights, Explained, LabelDicts, La
             raise BadInput(f"{type(self).__name__} requires y to be passed, but the target y is None")
         if sp.issparse(y):
             y = sp.csr_matrix(y)
+            if not np.isin(y.data, (0, 1)).all():
+                raise BadInput("y has other entries than 0 and 1; wanted an indicator matrix")
         else:
-            y = np.asarray(y)
+            y = label_array(y)
             if y.ndim == 2 and y.shape[1] > 1:
                 if y.dtype.kind not in "biuf" or not np.isin(y, (0, 1)).all():
                     raise BadInput("y has several columns; wanted an indicator matrix of 0 and 1")
@@ -82,7 +84,7 @@ class LinearClassifier(ClassifierMixin, LinearWeights, Explained, LabelDicts, La
         announced = self.classes if classes is None else classes
         sets = y.ndim == 2
         if announced is not None:
-            labels = Labels(np.asarray(announced).tolist(), closed=True, sets=sets)
+            labels = Labels(listed(announced), closed=True, sets=sets)
         else:
             known = range(y.shape[1]) if sets else distinct(y)
             for label in known:
@@ -91,7 +93,7 @@ class LinearClassifier(ClassifierMixin, LinearWeights, Explained, LabelDicts, La
         return labels
 
     def _check_width(self, labels: Labels, y: Any) -> None:
-        """Label sets: as many columns as labels; more only where the model grows."""
+        """Label sets: as many columns as labels."""
         if labels.sets != (y.ndim == 2):
             raise BadInput("sets of labels and single labels cannot be mixed in one model")
         if labels.sets and y.shape[1] != len(labels.known):
@@ -100,8 +102,6 @@ class LinearClassifier(ClassifierMixin, LinearWeights, Explained, LabelDicts, La
     def _admit(self, model: Model, labels: Labels, label: Any) -> None:
         """A new label: the model takes on the shape it needs, its decisions unchanged."""
         before = len(labels.known)
-        if before == 2 and not labels.sets:
-            self._check_open()
         sources = labels.add(label)
         self._labels = labels
         if labels.sets:
@@ -114,6 +114,12 @@ class LinearClassifier(ClassifierMixin, LinearWeights, Explained, LabelDicts, La
             model.split(ALGORITHMS[self._recipe_name()], 3, halves)
         elif before > 2:
             model.rearrange(len(sources), sources)
+
+    def _check_new(self, labels: Labels, label: Any) -> None:
+        """Raise if the label can be neither found nor taken in."""
+        labels.check(label)
+        if label not in labels.index and len(labels.known) >= 2:
+            self._check_open()
 
     def _check_open(self) -> None:
         """Refuse what cannot grow (a cost matrix has its size)."""
@@ -148,7 +154,7 @@ class LinearClassifier(ClassifierMixin, LinearWeights, Explained, LabelDicts, La
     def _adopt_stream(self, y: Any, classes: Any) -> None:
         if self._labels is not None:
             labels = copy.deepcopy(self._labels)
-            if classes is not None and Labels(np.asarray(classes).tolist()).known != labels.known:
+            if classes is not None and Labels(listed(classes)).known != labels.known:
                 raise BadInput(
                     f"classes={classes!r} is not the same as on the last call to partial_fit, "
                     f"was: {labels.known}"
@@ -172,7 +178,7 @@ class LinearClassifier(ClassifierMixin, LinearWeights, Explained, LabelDicts, La
             return
         if self.growing and not labels.closed:
             for label in distinct(y):
-                labels.check(label)
+                self._check_new(labels, label)
             return
         for block in blocks(len(y)):
             codes = labels.codes(block.take(y))
@@ -184,7 +190,8 @@ class LinearClassifier(ClassifierMixin, LinearWeights, Explained, LabelDicts, La
         assert labels is not None
         weighting = self._weighting()
         if whole and weighting == "balanced":
-            weighting = labels.fitted_weights(labels.codes(lesson.y), weighting)
+            seen = lesson.y[lesson.weights > 0] if lesson.weights.size else lesson.y
+            weighting = labels.fitted_weights(labels.codes(seen), weighting)
         return partial(self._stretches, model, labels, lesson, weighting, watcher)
 
     def _stretches(
@@ -199,6 +206,8 @@ class LinearClassifier(ClassifierMixin, LinearWeights, Explained, LabelDicts, La
         start = 0
         while start < block.count:
             codes = labels.codes(y[start:])
+            if own.size:  # a round that is not seen brings no label
+                codes[(codes < 0) & (own[start:] <= 0)] = 0
             unknown = np.flatnonzero(codes < 0)
             surprise = bool(unknown.size and unknown[0] == 0)
             if surprise:
@@ -220,8 +229,8 @@ class LinearClassifier(ClassifierMixin, LinearWeights, Explained, LabelDicts, La
         """`class_weight`, checked."""
         weighting = self.class_weight
         if weighting is None or weighting == "balanced" or isinstance(weighting, dict):
-            if isinstance(weighting, dict) and any(not w >= 0 for w in weighting.values()):
-                raise BadInput(f"class_weight={weighting!r}; wanted weights of at least 0")
+            if isinstance(weighting, dict) and not all(_is_weight(w) for w in weighting.values()):
+                raise BadInput(f"class_weight={weighting!r}; wanted finite weights of at least 0")
             if weighting is not None and self._labels is not None and self._labels.sets:
                 raise BadInput("class_weight does not apply to sets of labels; use sample_weight")
             return weighting
@@ -260,6 +269,10 @@ class LinearClassifier(ClassifierMixin, LinearWeights, Explained, LabelDicts, La
         else:
             codes = decisions.argmax(axis=1)
         return np.asarray(labels.array[codes])
+
+
+def _is_weight(value: Any) -> bool:
+    return isinstance(value, int | float | np.number) and bool(0 <= value < np.inf)
 
 
 def _dense(y: Any) -> np.ndarray:

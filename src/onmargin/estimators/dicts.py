@@ -9,7 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..errors import BadInput, BadType, extra
-from ..features.slots import Slots
+from ..features.slots import Packer, Slots
+from .labels import label_array
 from .river_face import RiverFace
 from .stream import Stream
 
@@ -49,7 +50,7 @@ class DictFace(RiverFace):
     def _refuse_names(self, names: list[Hashable]) -> None:
         """A model fitted on arrays knows its features by number; one fitted on a frame may grow."""
         me: Any = self
-        by_number = all(isinstance(name, int) for name in me._slots)
+        by_number = all(isinstance(name, int) for name in me._slots if name not in names)
         if by_number and any(not isinstance(name, int) for name in names):
             raise BadInput(
                 f"feature {names[0]!r} is a name, but this model was fitted on arrays; use column numbers "
@@ -63,8 +64,26 @@ class DictFace(RiverFace):
             stream: Stream = me._stream or self._open(y)
             stream.packer.check(x)
             self._check_answer(y)
+            new = [name for name in x if name not in stream.slots]
+            if new and not me._by_name:
+                self._refuse_names(new)
             stream.take(x)
         return stream
+
+    def _is_unseen(self, x: Mapping[Hashable, Any], y: Any, w: Any) -> bool:
+        """A weight of 0: the example is checked and not seen; nothing grows."""
+        if w == 1.0 or self._weigh(w) > 0.0:
+            return False
+        me: Any = self
+        Packer(Slots(), 1.0).check(x)
+        before = dict(me.__dict__)
+        try:
+            if me._model is None:
+                self._begin_stream(y)
+            self._check_answer(y)
+        finally:
+            me.__dict__ = before
+        return True
 
     def _answers(self) -> dict[float, Any] | None:
         """Guesses of the loop as labels; None where the answer is no single label."""
@@ -84,7 +103,7 @@ class DictFace(RiverFace):
 
     def _weigh(self, w: Any) -> float:
         """An example's weight, checked."""
-        weight = float(w)
+        weight = float(w) if isinstance(w, int | float | np.number) else float("nan")
         if not 0.0 <= weight < float("inf"):
             raise BadInput(f"the weight is {w!r}; wanted a finite number of at least 0")
         return weight
@@ -100,7 +119,7 @@ class DictFace(RiverFace):
         values = np.asarray(X, dtype=np.float64)
         lengths = np.einsum("ij,ij->i", values, values)
         if not np.isfinite(lengths).all():
-            raise me._not_finite(values, int(np.argmax(~np.isfinite(lengths))))
+            raise me._not_finite(values, int(np.argmax(~np.isfinite(lengths))), names=names)
         new = [name for name in names if name not in me._slots]
         if new and not me._by_name:
             self._refuse_names(new)
@@ -117,7 +136,11 @@ class DictFace(RiverFace):
         """Learn a frame's rows in order: equal to the loop of `learn_one`."""
         me: Any = self
         with me._all_or_nothing():
-            answers = None if y is None else np.asarray(y)
+            answers = None if y is None else label_array(y)
+            if answers is None and self._supervised:
+                raise BadInput(f"{type(self).__name__} requires y to be passed, but the target y is None")
+            if answers is not None and len(answers) != len(X):
+                raise BadInput(f"got {len(X)} rows and {len(answers)} targets; wanted one each")
             self._open(None if answers is None or not len(answers) else answers[0])
             me._slots = Slots(me._slots)
             me._model = me._model.copy()
@@ -134,4 +157,7 @@ class DictFace(RiverFace):
         me: Any = self
         if me._model is None:
             return pd.Series([self.predict_one({})] * len(X), index=X.index)  # type: ignore[attr-defined]
-        return pd.Series(me.predict(X), index=X.index)
+        answers = me.predict(X)
+        if answers.ndim == 2:
+            return pd.DataFrame(answers, index=X.index, columns=me.classes_)
+        return pd.Series(answers, index=X.index)

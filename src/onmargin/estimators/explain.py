@@ -41,7 +41,7 @@ class Explained:
         """What each feature of one example adds to each score: weight times value.
 
         Columns class, feature, value, weight, contribution; the constant coordinate is the row
-        "(intercept)". The contributions of a class add up to its score.
+        "(intercept)". The contributions of a class add up to its linear score.
         """
         me: Any = self
         names, values = self._one_example(x)
@@ -63,7 +63,11 @@ class Explained:
         if isinstance(x, Mapping):
             return list(x), [float(value) for value in x.values()]
         if hasattr(x, "columns"):
-            return list(x.columns), np.asarray(x, float).ravel().tolist()
+            if len(x) != 1:
+                raise BadInput(f"got {len(x)} rows; wanted one example")
+            columns, known = list(x.columns), self._feature_names()
+            named = any(name in known for name in columns) or len(columns) != len(known)
+            return (columns if named else known), np.asarray(x, float).ravel().tolist()
         row = x.toarray().ravel() if sp.issparse(x) else np.asarray(x, float).ravel()
         names = self._feature_names()
         if len(row) != len(names):

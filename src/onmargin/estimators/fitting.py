@@ -52,10 +52,13 @@ class Fitted(Watched, OnlineEstimator):
             warm = self.warm_start and self._model is not None
             if not warm:
                 me._forget()
-            X = self._table(X, reset=not warm)
+            else:
+                self._model = self._fitted().copy()
+            X = self._table(X, reset=not warm, learning=True)
             y = self._read_y(y, X.shape[0])
             self._adopt(y, warm)
-            model = self._fitted().copy() if warm else self._new_model(X.shape[1])
+            model = self._fitted() if warm else self._new_model(X.shape[1])
+            self._fit_in(model, X)
             me._set_weights(model, coef, intercept)
             me._check_start(model)
             me._refresh(model)
@@ -69,7 +72,7 @@ class Fitted(Watched, OnlineEstimator):
     def _partial_fit(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> Any:
         me: Any = self
         with self._all_or_nothing():
-            X = self._table(X, reset=self._model is None)
+            X = self._table(X, reset=self._model is None, learning=True)
             y = self._read_y(y, X.shape[0])
             self._adopt_stream(y, classes)
             if self._model is None:
@@ -78,8 +81,7 @@ class Fitted(Watched, OnlineEstimator):
             lesson = self._lesson(X, y, sample_weight)
             model = self._learning_copy(X, lesson)
             me._refresh(model)
-            self._widen(model, X.shape[1])
-            self._width = max(self._width, X.shape[1])
+            self._fit_in(model, X)
             self._play(X, model, lesson)
             self._model = model
             self._stream = None
@@ -89,13 +91,14 @@ class Fitted(Watched, OnlineEstimator):
         self, X: Any, model: Model, lesson: Lesson, order: np.ndarray = NO_ORDER,
         cut: Cutter | None = None, sums: Sums | None = None, line: Line | None = None,
         number: int = 1, watcher: Any = None, chance: np.ndarray = NONE, judged: bool = False,
+        size: int | None = None,
     ) -> Sums:  # fmt: skip
         """One pass; the watcher, if any, is shown every block."""
         me: Any = self
         sums = sums or Sums()
         cut = cut or self._cutter(model, lesson, False, watcher)
         try:
-            for block in blocks(lesson.count, order):
+            for block in blocks(lesson.count, order, size):
                 for part, targets, weights in cut(block):
                     trace = NO_TRACE
                     if watcher:
@@ -137,7 +140,7 @@ class Fitted(Watched, OnlineEstimator):
 
         def play(number: int, order: np.ndarray) -> float:
             sums = self._play(X, model, lesson, order, cut, line=line, number=number)
-            line.show(f"pass {number}", number * lesson.count, sums, last=True)
+            line.passed = number, sums
             return sums.mean_loss
 
         def order(number: int) -> np.ndarray:
@@ -145,6 +148,7 @@ class Fitted(Watched, OnlineEstimator):
 
         passes = Passes(self.max_iter, self.tol, self.n_iter_no_change, order)
         self.n_iter_, falling = passes.run(play)
+        line.end(lesson.count)
         if falling:
             warnings.warn(
                 f"the mean online loss was still falling after max_iter={self.max_iter} passes; raise "

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import BadInput, BadType
 from .dicts import DictFace
-from .labels import Labels
+from .labels import Labels, listed
 from .stream import Stream
 
 
@@ -24,6 +24,8 @@ class LabelDicts(DictFace):
         """One example: a dict of numbers, its label (or {label: bool}), and its weight."""
         stream = self._stream
         if stream is not None and stream.quick and w == 1.0 and stream.learn_fast(x, y):
+            return
+        if self._is_unseen(x, y, w):
             return
         stream, weight = self._ready_round(x, y, w)
         stream.learn(x, weight)
@@ -65,7 +67,7 @@ class LabelDicts(DictFace):
     def _begin_stream(self, y: Any) -> None:
         sets = isinstance(y, Mapping)
         announced = self.classes  # type: ignore[attr-defined]
-        known = () if announced is None else np.asarray(announced).tolist()
+        known = () if announced is None else listed(announced)
         self._labels = Labels(known, closed=announced is not None, sets=sets)
 
     def _check_answer(self, y: Any) -> None:
@@ -74,8 +76,11 @@ class LabelDicts(DictFace):
         if isinstance(y, Mapping) != labels.sets:
             wanted = "a dict of labels and bools" if labels.sets else "one label"
             raise BadType(f"got {y!r}; this model learns from {wanted}")
-        for label in y if labels.sets else [y]:
-            labels.check(label)
+        try:
+            for label in y if labels.sets else [y]:
+                self._check_new(labels, label)  # type: ignore[attr-defined]
+        except TypeError:
+            raise BadType(f"the label is {y!r}; wanted a text, a number or a bool") from None
 
     def _meet(self, stream: Stream, x: Mapping[Hashable, Any], label: Any) -> None:
         """A new label: the model takes on another shape, and the example is packed again."""

@@ -86,7 +86,7 @@ class Labels:
         """The refusal of the first label that has no number."""
         where = int(np.argmax(codes < 0))
         return BadInput(
-            f"row {where} has the label {y[where]!r}, which is not among the classes "
+            f"row {where} has the label {_unwrapped(y[where])!r}, which is not among the classes "
             f"{_short(self.known)}; nothing was learned; announce all classes in the first call"
         )
 
@@ -113,9 +113,10 @@ class Labels:
         return np.asarray(running.sum(axis=1) / (number * np.maximum(own, 1.0)))
 
     def fitted_weights(self, codes: np.ndarray, class_weight: Any) -> Any:
-        """ "balanced" over a whole set, as a dict: n / (K n_k)."""
+        """ "balanced" over the rows that are seen, as a dict: n / (K n_k)."""
         if not isinstance(class_weight, str):
             return class_weight
+        codes = codes[codes >= 0]
         counts = np.bincount(codes, minlength=len(self.known))
         each = len(codes) / (len(self.known) * np.maximum(counts, 1))
         return dict(zip(self.known, each.tolist(), strict=True))
@@ -142,6 +143,23 @@ def in_order(labels: list[Any]) -> list[Any]:
         return sorted(once)
     except TypeError:
         return once
+
+
+def listed(classes: Any) -> list[Any]:
+    """Announced labels as they are, each with its own type."""
+    try:
+        return [_unwrapped(label) for label in classes]
+    except TypeError:
+        raise BadInput(f"classes={classes!r}; wanted a list of labels") from None
+
+
+def label_array(y: Any) -> np.ndarray:
+    """Labels as an array; an object array where a list mixes kinds, so that each keeps its own."""
+    if isinstance(y, list | tuple) and len({type(label) for label in y}) > 1:
+        array = np.empty(len(y), object)
+        array[:] = y
+        return array
+    return np.asarray(y)
 
 
 def distinct(y: np.ndarray) -> list[Any]:

@@ -54,10 +54,11 @@ class NotFinite(Exception):
     """A row stopped the loop; its number is the only argument."""
 
 
-def blocks(count: int, order: np.ndarray = NO_ORDER) -> Iterator[Block]:
+def blocks(count: int, order: np.ndarray = NO_ORDER, size: int | None = None) -> Iterator[Block]:
     """The rounds of a pass, a block at a time."""
-    for first in range(0, count, BLOCK):
-        stop = min(first + BLOCK, count)
+    size = size or BLOCK
+    for first in range(0, count, size):
+        stop = min(first + size, count)
         yield Block(first, stop - first, order[first:stop])
 
 
@@ -110,26 +111,34 @@ class Line:
 
     def __init__(self, total: int, wanted: bool, counts_mistakes: bool = True) -> None:
         self.total, self.wanted, self.counts_mistakes = total, wanted, counts_mistakes
-        self.began = self.shown = time.monotonic()
+        self.began: float | None = None  # the clock starts after the first block, which may compile
+        self.base, self.shown = 0, 0.0
+        self.passed: tuple[int, Sums] | None = None
 
     def show(self, what: str, done: int, sums: Sums, last: bool = False) -> None:
         """Refresh the line, a few times a second."""
-        if not self.wanted:
-            return
         now = time.monotonic()
-        if not last and now - self.shown < 0.1:
+        if self.began is None:
+            self.began, self.base = now, done
+        if not self.wanted or (not last and now - self.shown < 0.1):
             return
         self.shown = now
-        rate = done / max(now - self.began, 1e-9)
-        left = (self.total - done) / max(rate, 1e-9)
+        spent = max(now - self.began, 1e-9)
+        rate = (done - self.base) / spent
         if self.counts_mistakes:
             quality = f"error {sums.mistakes / max(sums.rounds, 1):.4f}"
         else:
             quality = f"loss {sums.mean_loss:.4g}"
-        ending = f"{now - self.began:.1f} s\n" if last else f"{left:.0f} s left"
-        line = f"\r{what}  {quality}  {rate:,.0f} examples/s  {ending}"
-        sys.stderr.write(f"{line:<78}" if not last else line)
+        left = f"{(self.total - done) / rate:.0f} s left" if rate > 0 else "..."
+        line = f"{what}  {quality}  {rate:,.0f} examples/s  {f'{spent:.1f} s' if last else left}"
+        sys.stderr.write(f"\r{line:<78}" + ("\n" if last else ""))
         sys.stderr.flush()
+
+    def end(self, rounds: int) -> None:
+        """The line as it stays."""
+        if self.passed is not None:
+            number, sums = self.passed
+            self.show(f"{number} passes", number * rounds, sums, last=True)
 
 
 class Passes(NamedTuple):

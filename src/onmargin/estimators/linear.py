@@ -47,13 +47,14 @@ class LinearWeights:
         """Start from given weights."""
         if coef is None and intercept is None:
             return
-        outputs, slots = model.start.outputs, model.start.slots
+        outputs, slots, width = model.start.outputs, model.start.slots, self.n_features_in_  # type: ignore[attr-defined]
+        before = model.space.weights.copy()
         labels = outputs - (self._bars == "dummy" and self._sets())
         if coef is not None:
             table = np.atleast_2d(np.asarray(coef, float))
-            if table.shape != (labels, slots - 1):
-                raise BadInput(f"coef_init has shape {table.shape}; wanted ({labels}, {slots - 1})")
-            _write(model, slice(0, slots - 1), table)
+            if table.shape != (labels, width):
+                raise BadInput(f"coef_init has shape {table.shape}; wanted ({labels}, {width})")
+            _write(model, slice(0, width), table)
         if intercept is not None:
             values = np.atleast_1d(np.asarray(intercept, float))
             if values.shape != (labels,):
@@ -64,6 +65,8 @@ class LinearWeights:
                 _write(model, slice(slots - 1, slots), values[:, None] / self._bias)  # type: ignore[attr-defined]
         if not np.isfinite(model.space.weights).all():
             raise BadInput("coef_init or intercept_init is not finite; wanted finite numbers")
+        if model.space.drift.size:  # the rounds so far keep their own average
+            model.space.drift[...] += model.clock * (model.space.weights - before)
         if hasattr(model.space, "theta"):  # w = P theta
             model.space.theta[...] = model.space.weights / model.space.sigma
 
@@ -76,8 +79,7 @@ class LinearWeights:
 
     def _refresh(self, model: Model) -> None:
         """Go on with the parameters as they are now."""
-        if bool(self.average) != model.start.average:  # type: ignore[attr-defined]
-            raise BadInput("average= was changed after learning had begun; fit anew or set it back")
+        self._check_lasting()  # type: ignore[attr-defined]
         self._check_parameters()  # type: ignore[attr-defined]
         model.choose(self._recipe(), self._choices())  # type: ignore[attr-defined]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -21,6 +22,11 @@ from .lessons import Lesson
 from .parameters import answering, refuse_unknown, require_positive, require_whole
 from .tables import TakesTables
 
+LASTING = (
+    "average", "fit_intercept", "intercept_scaling", "covariance", "a", "max_radius", "multilabel",
+    "dtype", "init",
+)  # fmt: skip
+
 
 class OnlineEstimator(TakesTables, BaseEstimator):  # type: ignore[misc]
     """State: `_model` (None before the first example), `_slots` (names), `_by_name`."""
@@ -30,7 +36,9 @@ class OnlineEstimator(TakesTables, BaseEstimator):  # type: ignore[misc]
     _by_name = False  # learned from dicts: columns are found by name
     _stream: Any = None  # the dict face, made on first use
     _entropy: int | None = None
+    _begun: dict[str, Any] = {}  # noqa: RUF012 (replaced, never changed)
     _width = 0
+    _has_blank = True  # a slot at its start stands for all names not met
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -49,6 +57,9 @@ class OnlineEstimator(TakesTables, BaseEstimator):  # type: ignore[misc]
         except BadType as error:
             raise BadInput(f"Invalid parameter: {error}") from None
         return super().set_params(**params)
+
+    def __copy__(self) -> Any:
+        return copy.deepcopy(self)  # a shallow copy would learn into the same weights
 
     def __getstate__(self) -> Any:
         state = dict(super().__getstate__())
@@ -77,14 +88,14 @@ class OnlineEstimator(TakesTables, BaseEstimator):  # type: ignore[misc]
         """Refuse parameters that make no sense, each in one line."""
         for name in ("C", "intercept_scaling", "r", "a", "margin", "epsilon", "rate", "max_radius"):
             value = getattr(self, name, None)
-            if value is not None:
+            if hasattr(self, name) and (value is not None or name != "max_radius"):
                 least_is_fine = name in ("margin", "epsilon")
                 require_positive(name, value, least_is_fine, name == "C")
         for name in ("max_iter", "n_iter_no_change"):
             require_whole(name, getattr(self, name, 1))
         if getattr(self, "tol", None) is not None:
             require_positive("tol", self.tol, True, False)
-        if getattr(self, "dtype", "float64") not in ("float32", "float64"):
+        if getattr(self, "dtype", "float64") not in ("float32", "float64", np.float32, np.float64):
             raise BadInput(f"dtype={self.dtype!r}; wanted 'float32' or 'float64'")
 
     def _recipe(self) -> Recipe:
@@ -154,11 +165,25 @@ class OnlineEstimator(TakesTables, BaseEstimator):  # type: ignore[misc]
         outputs, many = self._outputs()
         start = Start(
             slots + 1, outputs, many, bool(getattr(self, "average", False)),
-            getattr(self, "dtype", "float64"), float(getattr(self, "a", 1.0)),
+            np.dtype(getattr(self, "dtype", "float64")).name, float(getattr(self, "a", 1.0)),
         )  # fmt: skip
         model = Model(self._recipe(), start, self._choices())
         self._begin(model, 0)
+        self._begun = self._lasting()
         return model
+
+    def _lasting(self) -> dict[str, Any]:
+        """Parameters that shape the state: they stay as they were when learning began."""
+        return {name: getattr(self, name) for name in LASTING if hasattr(self, name)}
+
+    def _check_lasting(self) -> None:
+        """Refuse to go on where one of them was changed."""
+        for name, value in self._lasting().items():
+            if self._begun.get(name, value) != value:
+                raise BadInput(
+                    f"{name}= was {self._begun[name]!r} when learning began and is {value!r} now; set it "
+                    "back, or fit anew"
+                )
 
     def _begin(self, model: Model, known: int) -> None:
         """Set the weights of slots from `known` on to where they start (0 for most)."""
@@ -170,6 +195,14 @@ class OnlineEstimator(TakesTables, BaseEstimator):  # type: ignore[misc]
             model.widen(max(slots, 2 * have) + 1)
             self._begin(model, have)
 
+    def _fit_in(self, model: Model, X: Any) -> None:
+        """Room for a table's columns; more columns of an array are more numbers for names."""
+        self._widen(model, X.shape[1])
+        if not self._by_name:
+            self._width = max(self._width, X.shape[1])
+            if self._slots is not None and len(self._slots) < self._width:
+                self._slots = Slots([*self._slots, *range(len(self._slots), self._width)])
+
     def _generator(self, purpose: int) -> np.random.Generator:
         """A generator of our own for each purpose, so that none disturbs another."""
         seed = self.random_state
@@ -177,6 +210,8 @@ class OnlineEstimator(TakesTables, BaseEstimator):  # type: ignore[misc]
             if self._entropy is None:  # drawn once a model, so that growth goes on where it was
                 self._entropy = _drawn(seed)
             seed = self._entropy
+        if seed < 0:
+            raise BadInput(f"random_state={seed!r}; wanted a whole number of at least 0")
         return np.random.default_rng([int(seed), purpose])
 
     # ---- learning and answering
@@ -185,10 +220,10 @@ class OnlineEstimator(TakesTables, BaseEstimator):  # type: ignore[misc]
         """The model to learn on: itself after a sweep, or a copy, whichever costs less.
 
         Where the data is smaller than the model, all rows are checked first; otherwise the loop
-        finds a bad row on its way and the copy is thrown away.
+        finds a bad row on its way and the copy is thrown away. (A ball's centre may overflow on finite rows.)
         """
         model = self._fitted()
-        if entries(lesson.rows) > model.entries:
+        if entries(lesson.rows) > model.entries or hasattr(model.space, "point"):
             return model.copy()
         bad = first_not_finite(lesson.rows, lesson.count)
         if bad < lesson.count:
@@ -198,8 +233,11 @@ class OnlineEstimator(TakesTables, BaseEstimator):  # type: ignore[misc]
     def _scores(self, X: Any) -> np.ndarray:
         """Scores of every row, by the average where one is kept."""
         model = self._fitted()
+        self._check_lasting()
         X = self._table(X, reset=False)
-        scores, done = model.scores(self._rows(X), X.shape[0], bool(getattr(self, "average", False)))
+        if X.shape[1] > self.n_features_in_:  # columns that a growing model has not met
+            X = X[:, : self.n_features_in_]
+        scores, done = model.scores(self._rows(X), X.shape[0], model.start.average)
         if done < X.shape[0]:
             raise self._not_finite(X, done, "nothing was predicted")
         return scores

@@ -11,26 +11,45 @@ import numpy as np
 
 from ..errors import BadInput, BadType
 
+LEAVE = "leave it out"
 RENAMED = {
-    "loss": "use step='pa1' (loss='hinge', 'epsilon_insensitive') or step='pa2' (loss='squared_hinge', "
-    "'squared_epsilon_insensitive')",
     "mode": "use step='pa' (mode=0), step='pa1' (mode=1) or step='pa2' (mode=2)",
     "eps": "use epsilon=",
     "learn_intercept": "use fit_intercept=",
-    "learning_rate": "use step='pa1' or step='pa2'",
     "eta0": "use C= (Passive-Aggressive) or rate= (Perceptron)",
-    "n_jobs": "several classes are learned natively in one loop; leave it out",
-    "early_stopping": "passes stop by tol= and n_iter_no_change=; leave it out",
-    "validation_fraction": "passes stop by tol= and n_iter_no_change=; leave it out",
-    "penalty": "margin learners regularise by their step; leave it out",
-    "alpha": "margin learners regularise by their step; leave it out",
+    "n_jobs": f"several classes are learned natively in one loop; {LEAVE}",
+    "multi_class": f"several classes are learned natively; {LEAVE}",
+    "early_stopping": f"passes stop by tol= and n_iter_no_change=; {LEAVE}",
+    "validation_fraction": f"passes stop by tol= and n_iter_no_change=; {LEAVE}",
     "seed": "use random_state=",
     "n_iter": "use max_iter=",
     "beta": "use a= (second-order Perceptron) or r= (AROW)",
     "eta": "use confidence= (CW, SCW) or rate= (Perceptron)",
-    "multi_class": "several classes are learned natively; leave it out",
-    "kernel": "kernel forms are not part of this class yet; leave it out",
+    "nu": "use epsilon= (the radius) or max_radius= (it is learned)",
+    "kernel": f"kernel forms are not part of this class yet; {LEAVE}",
+} | {
+    name: f"the step itself regularises; {LEAVE}"
+    for name in (
+        "penalty",
+        "alpha",
+        "l1_ratio",
+        "l1",
+        "l2",
+        "power_t",
+        "clip_gradient",
+        "initializer",
+        "optimizer",
+    )
 }
+
+
+def ours_for(name: str, value: Any, known: set[str]) -> str:
+    """What another library's parameter is called here."""
+    if name in ("loss", "learning_rate"):
+        if "step" not in known:
+            return f"the loss belongs to the algorithm; {LEAVE}"
+        return "use step='pa2'" if "squared" in str(value) or value == "pa2" else "use step='pa1'"
+    return RENAMED.get(name, f"known are {', '.join(sorted(known))}")
 
 
 def answering(init: Any) -> Any:
@@ -45,11 +64,11 @@ def answering(init: Any) -> Any:
     return answered
 
 
-def refuse_unknown(owner: Any, given: Any, known: Any) -> None:
+def refuse_unknown(owner: Any, given: dict[str, Any], known: set[str]) -> None:
     """Raise for the first name that is not a parameter, with ours where we know what was meant."""
-    for name in given:
+    for name, value in given.items():
         if name not in known:
-            hint = RENAMED.get(name, f"known are {', '.join(sorted(known))}")
+            hint = ours_for(name, value, known)
             raise BadType(f"{type(owner).__name__} has no parameter {name!r}; {hint}")
 
 
@@ -60,10 +79,9 @@ def require_whole(name: str, value: Any) -> None:
 
 
 def require_positive(name: str, value: Any, zero: bool, infinite: bool) -> None:
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        raise BadInput(f"{name}={value!r}; wanted a number") from None
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number):
+        raise BadInput(f"{name}={value!r}; wanted a number")
+    number = float(value)
     fine = number > 0 or (zero and number == 0)
     if not fine or (math.isinf(number) and not infinite):
         wanted = "at least 0" if zero else "above 0"

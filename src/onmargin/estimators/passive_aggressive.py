@@ -82,7 +82,10 @@ class PassiveAggressiveClassifier(LinearClassifier):
             self._check_cost()
 
     def _check_cost(self) -> None:
-        cost = np.asarray(self.cost, float)
+        try:
+            cost = np.asarray(self.cost, float)
+        except (TypeError, ValueError):
+            raise BadInput(f"cost={self.cost!r}; wanted a square matrix of numbers") from None
         known = 0 if self._labels is None else len(self._labels.known)
         if self._sets():
             raise BadInput("cost= is for one label per example; leave it out for sets of labels")
@@ -98,13 +101,16 @@ class PassiveAggressiveClassifier(LinearClassifier):
 
     def _check_open(self) -> None:
         if self.cost is not None:
-            raise BadInput("a third class came, but cost= is for two; announce classes=")
+            raise BadInput("a new class came, but cost= has no row for it; announce all classes=")
 
     def _recipe_name(self) -> str:
         problem = self._problem()
         if problem == "labels":
             if self.update == "all":
-                raise BadInput("update='all' is for one label per example; use update='top' for sets")
+                raise BadInput(
+                    "every rival at once (MIRA, update='all') is for one label per example; for sets "
+                    "use PassiveAggressiveClassifier(update='top')"
+                )
             return f"{self.step}.{'calibrated' if self.multilabel == 'calibrated' else 'labels'}"
         if self.cost is not None:
             return f"{self.step}.{'binary_' if problem == 'binary' else ''}{self.cost_update}"

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from ..errors import BadInput
 from ..learn.model import Model
 from .classifier import LinearClassifier
@@ -74,7 +72,6 @@ class Perceptron(LinearClassifier):
         if known == 0 and self._bias:
             wide[last, :outputs] = self._generator(2).standard_normal(outputs)
 
-    def _start_state(self) -> np.ndarray:
-        """w_1: where a fresh model of this size starts."""
-        fresh = self._new_model(self._fitted().start.slots - 1)
-        return np.asarray(fresh.space.weights)
+    @property
+    def _has_blank(self) -> bool:  # type: ignore[override]
+        return self.init == "zero"  # a random start has no slot that stands for all

@@ -60,6 +60,8 @@ class LinearRegressor(RegressorMixin, LinearWeights, Explained, NumberLearner): 
 
     def learn_one(self, x: Mapping[Hashable, Any], y: float, w: float = 1.0) -> None:
         """One example: a dict of numbers, its target, and its weight."""
+        if self._is_unseen(x, y, w):
+            return
         stream, weight = self._ready_round(x, y, w)
         stream.learn(x, weight)
 

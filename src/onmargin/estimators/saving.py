@@ -55,6 +55,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
         "class": type(model).__name__,
         "parameters": model.get_params(deep=False),
         "entropy": model._entropy,
+        "begun": {name: str(np.dtype(v)) if name == "dtype" else v for name, v in model._begun.items()},
         "width": model._width,
         "by_name": model._by_name,
         "names": None if model._slots is None else list(model._slots),
@@ -110,6 +111,7 @@ def _rebuilt(cls: type[Any], facts: dict[str, Any], arrays: dict[str, np.ndarray
         model._labels = labels
     if facts["model"] is not None:
         model._model = _inner(model, facts["model"], arrays)
+        model._begun = facts["begun"]
     return model
 
 

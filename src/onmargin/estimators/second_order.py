@@ -8,6 +8,7 @@ from scipy.special import ndtri
 
 from ..errors import BadInput
 from .classifier import LinearClassifier
+from .parameters import require_positive
 
 
 class _SecondOrder(LinearClassifier):
@@ -100,6 +101,7 @@ class SoftConfidenceWeighted(_SecondOrder):
         super()._check_parameters()
         if self.form not in ("scw1", "scw2", "cw"):
             raise BadInput(f"form={self.form!r}; wanted 'scw1', 'scw2' or 'cw'")
+        require_positive("confidence", self.confidence, False, False)
         if not 0.5 < self.confidence < 1:
             raise BadInput(f"confidence={self.confidence!r}; wanted a probability above 0.5 and below 1")
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..compiled.parts import Part, bound
+from ..errors import BadInput
 from ..features.slots import Packer, Slots
 from ..learn.model import NO_TRACE, Model
 from ..learn.vocabulary import Examples
@@ -36,7 +37,7 @@ class Stream:
         self.plain = Examples(rows, self.target, NONE, NONE, NO_ORDER)
         self.weighted = Examples(rows, self.target, self.weight, NONE, NO_ORDER)
         self.space, self.hyper, self.desk = model.space, model.hyper, model.desk
-        self.packer.blank = model.start.slots - 2
+        self.packer.blank = model.start.slots - 2 if owner._has_blank else -1
         answer = (rows, self.space, self.hyper, self.desk.scores, self.out, 0, 1)
         self.single = answer[:4]
         kind = (model.recipe, model.start.many, self.target.ndim)
@@ -64,7 +65,12 @@ class Stream:
         owner, fresh = self.owner, self.slots.fresh
         if fresh:
             if not owner._by_name:
-                owner._refuse_names(fresh)
+                try:
+                    owner._refuse_names(fresh)
+                except BadInput:
+                    self.slots.give_back()
+                    self.packer.names = None
+                    raise
             owner._widen(self.model, len(self.slots) + 1)  # the blank slot stays free
             owner._by_name = True
             fresh.clear()
@@ -83,6 +89,8 @@ class Stream:
         tally: tuple[Any, ...] = self.learn_entry(
             examples, self.space, self.hyper, model.clock, self.desk, trace, 0, 0, 1
         )
+        if not tally[1]:
+            self.packer.refuse(x)
         model.clock = tally[0]
         return tally
 

@@ -31,12 +31,14 @@ class TakesTables:
     _width: int
     _bias: float
 
-    def _table(self, X: Any, *, reset: bool) -> Any:
+    def _table(self, X: Any, *, reset: bool, learning: bool = False) -> Any:
         """A checked float array or CSR matrix whose columns are slots."""
-        if self._by_name and not reset:
+        growing = getattr(self, "growing", False) and not reset and self._model is not None
+        if not reset and (self._by_name or (growing and self._slots and hasattr(X, "columns"))):
+            if learning and hasattr(X, "columns"):
+                return self._named_table(X)  # type: ignore[attr-defined]
             return self._by_columns(X)
         options: dict[str, Any] = {"accept_sparse": "csr", "dtype": DTYPES, "ensure_all_finite": False}
-        growing = getattr(self, "growing", False) and not reset and self._model is not None
         with in_one_line():
             if growing and _width_of(X) != self._width:
                 return check_array(X, estimator=self, input_name="X", **options)
@@ -48,6 +50,9 @@ class TakesTables:
         slots = self._slots or Slots()
         if names is None and hasattr(X, "columns"):
             names = np.array(list(X.columns), object)
+        if names is None and self._width:  # fitted on arrays: its names are column numbers
+            names = np.arange(np.shape(X)[1]).astype(object)
+            X = X.toarray() if sp.issparse(X) else X
         if names is None:
             raise BadInput(
                 f"got {type(X).__name__} without column names; this model learned from dicts; give "
@@ -55,11 +60,15 @@ class TakesTables:
             )
         values = np.asarray(X, dtype=np.float64)
         known = [j for j, name in enumerate(names.tolist()) if name in slots]
+        self._miss_columns([name for name in names.tolist() if name not in slots])
         into = np.array([slots[names[j]] for j in known], np.int32)
         table = sp.csr_matrix(values[:, known])
         return sp.csr_matrix(
             (table.data, into[table.indices], table.indptr), shape=(len(values), max(len(slots), 1))
         )
+
+    def _miss_columns(self, names: list[Any]) -> None:
+        """What to do about columns never met: to a linear score they add nothing."""
 
     def _rows(self, X: Any) -> Rows:
         return to_rows(X, self._bias)
@@ -68,13 +77,15 @@ class TakesTables:
         weights = _checked_weights(sample_weight, X.shape[0])
         return Lesson(self._rows(X), X.shape[0], y, weights)
 
-    def _not_finite(self, X: Any, row: int, done: str = "nothing was learned") -> BadInput:
+    def _not_finite(
+        self, X: Any, row: int, done: str = "nothing was learned", names: list[Any] | None = None
+    ) -> BadInput:
         """The line for a row that cannot be used."""
         values = X[[row]].toarray()[0] if sp.issparse(X) else np.asarray(X[row])
         bad = np.flatnonzero(~np.isfinite(values))
         if not bad.size:
             return BadInput(f"row {row} is too large: its squared length overflows; {done}; scale the values")
-        names = list(self._slots or ())
+        names = list(self._slots or ()) if names is None else names
         column = repr(names[bad[0]]) if bad[0] < len(names) else int(bad[0])
         kind = "NaN" if math.isnan(values[bad[0]]) else "infinity"
         return BadInput(f"row {row} has a {kind} in column {column}; {done}; impute or drop it")
@@ -94,14 +105,18 @@ def in_one_line() -> Iterator[None]:
         if "\n" not in str(error):
             raise
         kind = BadType if isinstance(error, TypeError) else BadInput
-        raise kind(" ".join(str(error).split())) from None
+        line = " ".join(str(error).split())
+        raise kind(line if len(line) < 160 else f"{line[:150]} ...") from None
 
 
 def _checked_weights(weights: Any, count: int) -> np.ndarray:
     """Sample weights as float64; empty where there are none."""
     if weights is None:
         return NONE
-    array = np.asarray(weights, dtype=np.float64)
+    try:
+        array = np.asarray(weights, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise BadInput("sample_weight cannot be read as numbers; wanted one weight per row") from None
     if array.ndim == 0:
         array = np.full(count, float(array))
     if array.shape != (count,):

@@ -143,6 +143,8 @@ class PassiveAggressiveUniclass(OutlierMixin, LinearWeights, NumberLearner):  # 
 
     def learn_one(self, x: Mapping[Hashable, Any], w: float = 1.0) -> None:
         """One point: a dict of numbers."""
+        if self._is_unseen(x, 0.0, w):
+            return
         stream, weight = self._ready_round(x, 0.0, w)
         stream.learn(x, weight)
 
@@ -161,6 +163,10 @@ class PassiveAggressiveUniclass(OutlierMixin, LinearWeights, NumberLearner):  # 
         """+1 inside, -1 outside."""
         distance = self.score_one(x)
         return 1 if self._model is not None and distance <= self.radius_ else -1
+
+    def _miss_columns(self, names: list[Any]) -> None:
+        if names:
+            raise BadInput(f"column {names[0]!r} was never met; a distance needs all columns; leave it out")
 
     def _set_weights(self, model: Model, coef: Any, intercept: Any) -> None:
         if intercept is not None:

@@ -12,8 +12,8 @@ from ..learn.model import Model
 from ..learn.vocabulary import TRACED
 from ..results.progress import Progress, Totals
 from ..results.watcher import Watcher
-from .labels import in_order
-from .lessons import NONE, Block, Lesson, Sums
+from .labels import in_order, listed
+from .lessons import BLOCK, NONE, Block, Lesson, Sums
 
 
 class Watched:
@@ -26,7 +26,8 @@ class Watched:
         labels = getattr(self, "_labels", None)
         if labels is not None:
             return list(labels.known)
-        return in_order(list(getattr(self, "classes", None) or ()))
+        announced = getattr(self, "classes", None)
+        return [] if announced is None else in_order(listed(announced))
 
     def _has_sets(self) -> bool:
         labels = getattr(self, "_labels", None)
@@ -47,7 +48,7 @@ class Watched:
 
     def _losses_of(self, scores: np.ndarray, y: Any) -> np.ndarray:
         """The losses a comparator with these scores would have suffered."""
-        raise NotImplementedError
+        raise BadInput(f"{type(self).__name__} has no linear comparator")
 
     def _progress(
         self, X: Any, y: Any, *, sample_weight: Any, chance: Any, classes: Any, judged: bool,
@@ -55,7 +56,7 @@ class Watched:
     ) -> Progress:  # fmt: skip
         me: Any = self
         with me._all_or_nothing():
-            table = me._table(X, reset=me._model is None)
+            table = me._table(X, reset=me._model is None, learning=True)
             y = me._read_y(y, table.shape[0])
             if me._model is None and classes is None and not getattr(me, "growing", False):
                 me._adopt(y, False)
@@ -68,55 +69,68 @@ class Watched:
             luck = _checked_chance(chance, lesson.count)
             model = me._learning_copy(table, lesson)
             me._refresh(model)
-            me._widen(model, table.shape[1])
-            me._width = max(me._width, table.shape[1])
+            me._fit_in(model, table)
             start = model.space.weights[-1].copy()
             watcher = Watcher(lesson.count, full, self._has_sets())
             if delay:
-                sums = self._late(table, model, lesson, watcher, int(delay), judged)
+                sums = self._late(table, model, lesson, watcher, delay, judged)
             elif judged and hasattr(model.space, "point"):
                 raise BadInput("scored_by='model' is for linear scores; a ball has none")
             else:
-                sums = me._play(table, model, lesson, watcher=watcher, chance=luck, judged=judged)
+                sums = me._play(
+                    table, model, lesson, watcher=watcher, chance=luck, judged=judged, size=every or BLOCK
+                )
             me._model, me._stream = model, None
         totals = Totals(sums.rounds, sums.mistakes, sums.errors, sums.updates, sums.loss)
-        return self._summary(watcher, lesson.count, totals, y, table, start)
+        return self._summary(watcher, lesson.count, totals, y, table, start, every)
 
-    def _late(self, X: Any, model: Model, lesson: Lesson, watcher: Watcher, delay: int, judged: bool) -> Sums:
-        """Labels `delay` rounds late: row t is answered when the rows up to t - delay - 1 are learned."""
+    def _late(self, X: Any, model: Model, lesson: Lesson, watcher: Watcher, delay: Any, judged: bool) -> Sums:
+        """Labels `delay` rounds late: row t is answered when the rows up to t - delay - 1 are learned.
+
+        Losses and steps of labels are those of the moment of learning; of numbers, the answers'.
+        """
         me: Any = self
-        if getattr(me, "growing", False):
-            raise BadInput("delay= wants the classes announced; set growing=False or give classes=")
+        if not isinstance(delay, int | np.integer) or delay < 0:
+            raise BadInput(f"delay={delay!r}; wanted a whole number of rounds")
+        if getattr(me, "growing", False) and not me._labels_are_closed():
+            raise BadInput("delay= wants the classes announced; give classes=, or set growing=False")
         me._model = model
         cut = me._cutter(model, lesson, False)
         answers = np.zeros((lesson.count, model.start.outputs))
-        sums, lines = Sums(), []
+        guesses, sums, lines, targets = np.zeros(lesson.count), Sums(), [], []
         for position in range(lesson.count + delay):
             if position < lesson.count:
-                answers[position] = self._answer(X[[position]])
+                row = me._rows(X[[position]])
+                answers[position] = model.scores(row, 1, judged)[0][0]
+                guesses[position] = self._guess_of(answers[position])
             late = position - delay
             if late >= 0:
-                ((part, targets, weights),) = cut(Block(late, 1, np.array([late])))
-                lines.append(me._play_one(X, model, lesson, part, targets, weights, sums))
+                ((part, target, weights),) = cut(Block(late, 1, np.array([late])))
+                targets.append(target[0])
+                lines.append(me._play_one(X, model, lesson, part, target, weights, sums))
+        if self._kind == "numbers" and lesson.y is not None:
+            for line, loss in zip(lines, self._losses_of(answers, lesson.y), strict=True):
+                line[1] = loss if line[3] else 0.0
+            sums.loss = float(sum(line[1] for line in lines))
         for number, line in enumerate(lines):
-            line[TRACED:] = answers[number]
-            line[0] = self._guess_of(answers[number])
-            watcher.table(number, 1, model.start.outputs, self._known_labels())[...] = line
-        target = [next(iter(cut(Block(t, 1, np.array([t])))))[1][0] for t in range(lesson.count)]
+            line[0], line[TRACED:] = guesses[number], answers[number]
+            table = watcher.table(number, 1, model.start.outputs, self._known_labels())
+            if table.size:
+                table[...] = line
         sums.mistakes = sum(
-            self._is_wrong(answers[t], lines[t][0], target[t]) for t in range(lesson.count) if lines[t][3]
+            self._is_wrong(answers[t], guesses[t], targets[t]) for t in range(lesson.count) if lines[t][3]
         )
         watcher.curve.append((sums.rounds, sums.mistakes, sums.loss))
         return sums
 
-    def _answer(self, X: Any) -> np.ndarray:
-        me: Any = self
-        scores: np.ndarray = me._fitted().scores(me._rows(X), 1, False)[0][0]
-        return scores
+    def _labels_are_closed(self) -> bool:
+        labels = getattr(self, "_labels", None)
+        return labels is not None and bool(labels.closed)
 
     def _summary(
-        self, watcher: Watcher, count: int, totals: Totals, y: Any, X: Any, start: Any = None
-    ) -> Progress:
+        self, watcher: Watcher, count: int, totals: Totals, y: Any, X: Any, start: Any = None,
+        every: int | None = None,
+    ) -> Progress:  # fmt: skip
         watcher.settle(count)
         if not watcher.full:
             return Progress(self, totals, y, X, curve=watcher.curve, kind=self._kind)
@@ -128,7 +142,7 @@ class Watched:
         }  # fmt: skip
         truths = y.toarray() if sp.issparse(y) else y
         truths = _truths(truths, self._known_labels() if self._has_sets() else None)
-        return Progress(self, totals, truths, X, lines, watcher.curve, self._kind)
+        return Progress(self, totals, truths, X, lines, watcher.curve, self._kind, every)
 
 
 def _truths(y: Any, labels: list[Any] | None) -> Any:

@@ -47,7 +47,7 @@ class Packer:
 
     Names as last time: only the values are packed. `struct` writes a dict's values into a bytearray
     several times faster than assigning a list to a NumPy slice; the arrays are views of it. Names
-    without a slot go to the `blank` slot, which no example moves.
+    without a slot go to the `blank` slot, which no example moves (-1: they are left out).
     """
 
     def __init__(self, slots: Slots, bias: float) -> None:
@@ -75,8 +75,11 @@ class Packer:
     def ask(self, x: Mapping[Hashable, Any], names: tuple[Hashable, ...]) -> bool:
         """Fill the row to answer it; did every name have a slot?"""
         found = list(map(self.slots.get, names, repeat(self.blank)))
-        self._place(x, names, found)
         known = self.blank not in found
+        if not known and self.blank < 0:  # no slot is blank: leave the unknown names out
+            x = {name: value for name, value in x.items() if name in self.slots}
+            found = [slot for slot in found if slot >= 0]
+        self._place(x, names, found)
         self.names = names if known else None
         return known
 
@@ -121,7 +124,6 @@ class Packer:
                     "impute or drop it"
                 )
             total += number * number
-        if not math.isfinite(total):
-            raise BadInput(
-                "the values are too large: the squared length overflows; nothing was learned; scale them"
-            )
+        raise BadInput(
+            "the values are too large: a squared length overflows; nothing was learned; scale them"
+        )

@@ -35,7 +35,7 @@ def judged(examples, space, shadow, hyper, clock, desk, held, trace, first, star
     """`learn`, but the trace and the mistakes are those of the averaged weights.
 
     `shadow` is the same Space with the drift in place of its weights: the average of w_1 .. w_T is
-    w - drift / T, so its score is the difference of two scores, in O(nonzeros). `trace` is full,
+    w - drift / T, so its score is the difference of two scores, in O(nonzeros).
     `held` is scratch.
     """
     rows, targets, order, scores = examples.rows, examples.targets, examples.order, desk.scores
@@ -45,22 +45,21 @@ def judged(examples, space, shadow, hyper, clock, desk, held, trace, first, star
         now = Round(order[t] if order.size else first + t, clock + 1, 1.0, 0.0)
         score(space, rows, now, hyper, scores)
         for k in range(hyper.outputs):
-            trace[t, TRACED + k] = scores[k]
+            held[k] = scores[k]
         score(shadow, rows, now, hyper, scores)
         for k in range(hyper.outputs):
-            scores[k] = trace[t, TRACED + k] - scores[k] / max(clock, 1)
-            trace[t, TRACED + k] = scores[k]
+            held[k] -= scores[k] / max(clock, 1)
+            scores[k] = held[k]
         guess = decide(scores, now, hyper)
         failed = wrong(scores, targets[t], guess, hyper)
-        for k in range(hyper.outputs):
-            held[k] = scores[k]
         done = learn(examples, space, hyper, clock, desk, trace, first, t, t + 1)
         if done[1] == t:
             return clock, t, total, mistakes, errors, updates
         mistakes += failed and done[0] > clock
         clock, total = done[0], total + done[2]
         errors, updates = errors + done[4], updates + done[5]
-        trace[t, 0] = guess
-        for k in range(hyper.outputs):
-            trace[t, TRACED + k] = held[k]
+        if trace.size:
+            trace[t, 0] = guess
+            for k in range(hyper.outputs):
+                trace[t, TRACED + k] = held[k]
     return clock, stop, total, mistakes, errors, updates

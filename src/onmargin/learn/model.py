@@ -89,9 +89,11 @@ class Model:
     def scores(self, rows: Any, count: int, averaged: bool) -> tuple[np.ndarray, int]:
         """Scores of rows 0 .. count - 1, and how many rows were finite from the first on."""
         out = np.zeros((count, self.start.outputs))
-        space = self.space._replace(weights=self.mean_weights()) if averaged else self.space
+        space = storage.with_own_scratch(self.recipe.space, self.space)  # threads may ask at once
+        if averaged:
+            space = space._replace(weights=self.mean_weights())
         answerer: Part = self.recipe.answerer()
-        done: int = answerer(rows, space, self.hyper, self.desk.scores, out, 0, count)
+        done: int = answerer(rows, space, self.hyper, np.zeros_like(self.desk.scores), out, 0, count)
         return out, done
 
     def mean_weights(self) -> np.ndarray:

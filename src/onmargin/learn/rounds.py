@@ -15,7 +15,7 @@ from .steps import pa1 as step
 from .tasks import binary as demand
 from .tasks import differs as wrong
 from .tasks import sign as decide
-from .vocabulary import TRACED, Round
+from .vocabulary import TINY, TRACED, Round
 
 ROLES = ("decide", "demand", "wrong", "loss", "step", "score", "size", "move", "ask")
 
@@ -52,7 +52,7 @@ def learn(examples, space, hyper, clock, desk, trace, first, start, stop):
             errors += margin <= 0.0
             if slope > 0.0:  # passive otherwise
                 length = size(space, rows, now, pull, hyper)
-                if length > 0.0:  # an empty row moves nothing
+                if length > TINY:  # an empty row moves nothing
                     taken = step(margin, suffered, slope, length, pull, now, hyper)
                     if taken != 0.0:
                         taken = move(space, rows, now, pull, taken, margin, hyper)

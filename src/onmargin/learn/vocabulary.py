@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+TINY = 2.3e-308  # a size below this has no finite reciprocal: as good as 0
 TRACED = 4  # columns of a trace before the scores: guess, loss, step, asked
 
 

@@ -19,7 +19,7 @@ def progressive(
     """Progressive validation: predict, score, update; the model has learned afterwards.
 
     X and y are arrays (or a CSR matrix, a frame): one compiled loop. Or X is any iterable of (x, y)
-    or (x, y, weight) with dicts x: the same loop, an example at a time.
+    or (x, y, weight) with dicts x: the same loop, an example at a time (a weight of 0 leaves no line).
 
     sample_weight : one weight per row.
     chance : one uniform in [0, 1) per round, for randomised rules.
@@ -42,6 +42,15 @@ def progressive(
         raise BadInput(f"scored_by={scored_by!r}; wanted 'running' or 'model'")
     if trace not in ("full", "sums"):
         raise BadInput(f"trace={trace!r}; wanted 'full' or 'sums'")
+    if not hasattr(model, "_progress"):
+        raise BadInput(
+            f"got a {type(model).__name__}; wanted a learner of this library (transform the data first, or "
+            "use River's progressive_val_score for pipelines)"
+        )
+    if every is not None and (not isinstance(every, int) or every < 1):
+        raise BadInput(f"every={every!r}; wanted a whole number of rounds")
+    if isinstance(X, list) and X and isinstance(X[0], dict):
+        raise BadInput("got a list of dicts and y; give pairs instead: zip(dicts, y)")
     judged = scored_by == "model" and bool(getattr(model, "average", False))
     if hasattr(X, "shape") or (y is not None and not isinstance(X, dict)):
         options = {"sample_weight": sample_weight, "chance": chance, "classes": classes}
@@ -59,14 +68,18 @@ def _one_by_one(
     model: Any, examples: Iterable[Any], classes: Any, judged: bool, full: bool, every: int | None
 ) -> Progress:
     """An iterable of (x, y) or (x, y, weight)."""
-    if classes is not None:
+    if classes is not None and model._model is None:
         model.set_params(classes=tuple(classes))
+    elif classes is not None and sorted(map(repr, classes)) != sorted(map(repr, model._known_labels())):
+        raise BadInput(f"classes={classes!r}, but the model already knows {model._known_labels()!r}")
     truths: list[Any] = []
     watcher: Watcher | None = None
     rounds = mistakes = errors = updates = position = 0
     loss = 0.0
     for example in examples:
         x, y, weight = example if len(example) == 3 else (*example, 1.0)
+        if model._is_unseen(x, y, weight):
+            continue
         before = model._known_labels()
         stream, weight = model._ready_round(x, y, weight)
         known = model._known_labels()
@@ -75,10 +88,12 @@ def _one_by_one(
             watcher.meet(position, before)
         trace = watcher.table(position, 1, stream.model.start.outputs, known)
         scores = stream.scores(x).copy() if judged else None
+        guess = None if scores is None else model._guess_of(scores[0])
+        if scores is not None:
+            stream.take(x)
         tally = stream.learn(x, weight, trace)
         wrong = tally[3]
         if scores is not None:
-            guess = model._guess_of(scores[0])
             wrong = weight > 0 and model._is_wrong(scores[0], guess, stream.target[0])
             if full:
                 trace[0, 0], trace[0, TRACED:] = guess, scores[0]
@@ -88,11 +103,12 @@ def _one_by_one(
         position += 1
         if full:
             truths.append(y)
-        elif rounds % (every or 1000) == 0:
+        if rounds % (every or 1000) == 0:
             watcher.curve.append((rounds, mistakes, loss))
     totals = Totals(rounds, mistakes, errors, updates, loss)
     if watcher is None:
         raise BadInput("the iterable is empty; wanted pairs (x, y)")
-    watcher.curve.append((rounds, mistakes, loss))
-    summary: Progress = model._summary(watcher, position, totals, truths if full else None, None)
+    if not watcher.curve or watcher.curve[-1][0] != rounds:
+        watcher.curve.append((rounds, mistakes, loss))
+    summary: Progress = model._summary(watcher, position, totals, truths if full else None, None, every=every)
     return summary

@@ -31,13 +31,14 @@ class Progress:
     def __init__(
         self, model: Any, totals: Totals, y: Any, X: Any = None, lines: dict[str, Any] | None = None,
         curve: list[tuple[int, int, float]] | None = None, kind: str = "labels",
+        every: int | None = None,
     ) -> None:  # fmt: skip
         lines = lines or {}
         self.model, self.totals, self.y, self.X, self.kind = model, totals, y, X, kind
         self.scores, self.predictions = lines.get("scores"), lines.get("predictions")
         self.losses, self.steps = lines.get("losses"), lines.get("steps")
         self.queried = lines.get("queried")
-        self._curve = curve or []
+        self._curve, self._every = curve or [], every
 
     def __repr__(self) -> str:
         if self.kind == "labels":
@@ -70,8 +71,8 @@ class Progress:
 
     @property
     def error_rate(self) -> float:
-        """Mistakes over rounds."""
-        return self.mistakes / max(self.rounds, 1)
+        """Mistakes over rounds; NaN for numbers, which have none."""
+        return self.mistakes / max(self.rounds, 1) if self.kind == "labels" else float("nan")
 
     def _wrong(self) -> np.ndarray:
         """Per round: was the answer wrong? (Numbers: the loss.)"""
@@ -91,37 +92,48 @@ class Progress:
         seen = np.asarray(self.queried, bool)
         wrong = np.cumsum(np.where(seen, self._wrong(), 0.0))
         count = np.maximum(np.cumsum(seen), 1)
-        step = every or max(1, len(wrong) // 500)
+        step = every or self._every or max(1, len(wrong) // 500)
         at = np.unique(np.r_[np.arange(step - 1, len(wrong), step), len(wrong) - 1])
-        return at + 1, wrong[at] / count[at]
+        return count[at], wrong[at] / count[at]
 
     def metrics(self, *names: str) -> dict[str, float]:
-        """scikit-learn's measures of the emitted answers, by name.
+        """scikit-learn's measures of the emitted answers over the rounds seen, by name.
 
-        Labels: accuracy, balanced_accuracy, f1, error_rate, auc; numbers: mae, rmse, r2.
+        Labels: accuracy, error_rate, balanced_accuracy, f1, auc (two classes); numbers: mae, rmse,
+        r2. An answer of None (before any label) counts as wrong, and is left out of the last three.
         """
         from sklearn import metrics as m
 
-        if self.predictions is None:
-            raise BadInput("only sums were kept; run with trace='full'")
-        y, answers = np.asarray(self.y), np.asarray(self.predictions)
-        average = "binary" if y.ndim == 1 and len(np.unique(y)) <= 2 else "macro"
-        positive = {"pos_label": np.unique(y)[-1]} if average == "binary" else {}
+        if self.predictions is None or self.y is None:
+            raise BadInput("metrics need answers and truths; run with trace='full' and y")
+        seen = np.asarray(self.queried, bool)
+        y, answers = np.asarray(self.y)[seen], np.asarray(self.predictions)[seen]
+        scores = np.asarray(self.scores)[seen]
+        right = float(np.mean(1.0 - self._wrong()[seen])) if self.kind == "labels" else 0.0
+        if answers.dtype == object:
+            given = np.array([answer is not None for answer in answers])
+            y, scores = y[given], scores[given]
+            answers = np.array(answers[given].tolist())
+        binary = y.ndim == 1 and len(np.unique(y)) <= 2
+        average = {"average": "binary", "pos_label": np.unique(y)[-1]} if binary else {"average": "macro"}
         known: dict[str, Any] = {
-            "accuracy": lambda: m.accuracy_score(y, answers),
-            "error_rate": lambda: 1 - m.accuracy_score(y, answers),
+            "accuracy": lambda: right,
+            "error_rate": lambda: 1 - right,
             "balanced_accuracy": lambda: m.balanced_accuracy_score(y, answers),
-            "f1": lambda: m.f1_score(y, answers, average=average, zero_division=0, **positive),
-            "auc": lambda: m.roc_auc_score(y, self.scores),
-            "mae": lambda: m.mean_absolute_error(y, answers),
-            "rmse": lambda: m.root_mean_squared_error(y, answers),
-            "r2": lambda: m.r2_score(y, answers),
+            "f1": lambda: m.f1_score(y, answers, zero_division=0, **average),
         }
-        usual = ("accuracy", "f1") if self.kind == "labels" else ("mae", "rmse", "r2")
-        wanted = names or usual
-        for name in wanted:
+        if binary and scores.ndim == 1:
+            known["auc"] = lambda: m.roc_auc_score(y, scores)
+        if self.kind != "labels":
+            known = {
+                "mae": lambda: m.mean_absolute_error(y, answers),
+                "rmse": lambda: m.root_mean_squared_error(y, answers),
+                "r2": lambda: m.r2_score(y, answers),
+            }
+        for name in names:
             if name not in known:
-                raise BadInput(f"unknown metric {name!r}; known are {', '.join(known)}")
+                raise BadInput(f"no metric {name!r} for this run; there are {', '.join(known)}")
+        wanted = names or (("accuracy", "f1") if self.kind == "labels" else tuple(known))
         return {name: float(known[name]()) for name in wanted}
 
     def regret(self, comparator: Any) -> float:
@@ -129,7 +141,10 @@ class Progress:
         if self.X is None or self.losses is None:
             raise BadInput("regret needs the data and the full trace; run on arrays, trace='full'")
         coef, intercept = comparator if isinstance(comparator, tuple) else (comparator, 0.0)
-        scores = np.asarray(self.X @ np.atleast_2d(np.asarray(coef, float)).T) + intercept
+        table = np.atleast_2d(np.asarray(coef, float))
+        if table.shape != np.shape(self.model.coef_):
+            raise BadInput(f"the comparator has shape {table.shape}; wanted {np.shape(self.model.coef_)}")
+        scores = np.asarray(self.X @ table.T) + intercept
         theirs = self.model._losses_of(scores, self.y)
         return float(np.sum(self.losses) - np.sum(theirs[np.asarray(self.queried, bool)]))
 

@@ -93,7 +93,7 @@ def encode(value: Any) -> Any:
     if isinstance(value, np.generic) and value.dtype.kind in "biuf":
         return {"numpy": value.dtype.str, "value": encode(value.item())}
     if isinstance(value, np.str_):
-        return {"numpy": "U", "value": str(value)}
+        return {"numpy": "U", "value": "".join(value)}  # str() drops NULs at the end
     if isinstance(value, np.ndarray) and value.dtype.kind in "biufUO":
         return {"array": value.dtype.str, "shape": list(value.shape), "items": encode(value.ravel().tolist())}
     if isinstance(value, range):

@@ -29,7 +29,7 @@ class Center(NamedTuple):
 FIELDS = {
     "weights": Field(SLOT, exact=False),
     "drift": Field(SLOT, average=True),
-    "point": Field(SLOT),
+    "point": Field(SLOT, scratch=True),
     "notes": Field(NOTE),
 }
 

@@ -19,7 +19,8 @@ class Field(NamedTuple):
     """How one array of a Space is laid out, and what a new entry holds.
 
     `signed`: the field turns over with the sign of its row; `average`: kept only where an average
-    is wanted; `prior`: a new entry is 1 / `Start.prior`; `exact`: float64 whatever the user chose.
+    is wanted; `prior`: a new entry is 1 / `Start.prior`; `exact`: float64 whatever the user chose;
+    `scratch`: nothing of it outlives a round.
     """
 
     kind: str
@@ -28,6 +29,7 @@ class Field(NamedTuple):
     average: bool = False
     prior: bool = False
     exact: bool = True
+    scratch: bool = False
 
 
 class Start(NamedTuple):
@@ -102,6 +104,16 @@ def copied(arrays: Any) -> Any:
         copy[...] = array
         copies.append(copy)
     return type(arrays)(*copies)
+
+
+def with_own_scratch(space: Space, arrays: Any) -> Any:
+    """The same state with notes of its own, so that two calls do not write to one place."""
+    scratch = {
+        name: aligned(getattr(arrays, name).shape, getattr(arrays, name).dtype)
+        for name, field in space.fields.items()
+        if field.kind in (NOTE, REACH) or field.scratch
+    }
+    return arrays._replace(**scratch)
 
 
 def widened(space: Space, arrays: Any, start: Start) -> Any:
