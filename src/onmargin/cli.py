@@ -62,7 +62,8 @@ def _progress() -> Iterator[Callable[[str, int, int], None]]:
     except ImportError:
         raise extra("rich", "cli") from None
     columns = (TextColumn("{task.description:<36}"), BarColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         line = bar.add_task("", total=1)
         yield lambda what, done, total: bar.update(line, description=what, completed=done, total=total)
 
