@@ -85,3 +85,22 @@ def test_models_in_one_process_do_not_share_rows():
     for number in range(20):
         alone.learn_one({"a": float(number), "b": 1.0}, number % 2)
     np.testing.assert_array_equal(first.coef_, alone.coef_)
+
+
+def test_changed_values_between_answer_and_lesson_are_seen():
+    """Same dict, same names; only the values changed in place."""
+    x = {"a": 1.0, "b": 2.0}
+    model, plain = learned((dict(x), "yes")), learned((dict(x), "yes"))
+    model.predict_one(x)
+    x["a"] = -7.0
+    model.learn_one(x, "no")
+    plain.learn_one({"a": -7.0, "b": 2.0}, "no")
+    np.testing.assert_array_equal(model.coef_, plain.coef_)
+    for bad in ("text", np.array([1.0, 2.0]), None):
+        with pytest.raises((ValueError, TypeError)):
+            model.learn_one({"a": bad, "b": 2.0}, "no")
+        with pytest.raises((ValueError, TypeError)):
+            model.predict_one({"a": bad, "b": 2.0})
+        model.learn_one(x, "yes")
+        plain.learn_one(dict(x), "yes")
+    np.testing.assert_array_equal(model.coef_, plain.coef_)

@@ -37,7 +37,8 @@ class Stream:
         self.plain = Examples(rows, self.target, NONE, NONE, NO_ORDER)
         self.weighted = Examples(rows, self.target, self.weight, NONE, NO_ORDER)
         self.space, self.hyper, self.desk = model.space, model.hyper, model.desk
-        self.packer.blank = model.start.slots - 2 if owner._has_blank else -1
+        self.room = model.start.slots - 2  # the last two: the blank slot, the constant coordinate
+        self.packer.blank = self.room if owner._has_blank else -1
         answer = (rows, self.space, self.hyper, self.desk.scores, self.out, 0, 1)
         self.single = answer[:4]
         kind = (model.recipe, model.start.many, self.target.ndim)
@@ -58,24 +59,27 @@ class Stream:
     def take(self, x: Mapping[Hashable, Any]) -> None:
         """Pack an example that was checked, to learn from it; make room for its new names."""
         self.packer.take(x, tuple(x))
-        if self.slots.fresh or self.packer.rows is not self.rows:
-            self._make_room()
+        self._make_room()
+        self.slots.fresh.clear()
 
     def _make_room(self) -> None:
+        """Slots for the names just taken in; they are the model's once `fresh` is cleared."""
         owner, fresh = self.owner, self.slots.fresh
-        if fresh:
-            if not owner._by_name:
-                try:
-                    owner._refuse_names(fresh)
-                except BadInput:
-                    self.slots.give_back()
-                    self.packer.names = None
-                    raise
-            owner._widen(self.model, len(self.slots) + 1)  # the blank slot stays free
+        if fresh and not owner._by_name:
+            try:
+                owner._refuse_names(fresh)
+            except BadInput:
+                self._give_back()
+                raise
             owner._by_name = True
-            fresh.clear()
+        if len(self.slots) > self.room:
+            owner._widen(self.model, len(self.slots) + 1)  # the blank slot stays free
         if self.model.space is not self.space or self.packer.rows is not self.rows:
             self.bind()
+
+    def _give_back(self) -> None:
+        self.slots.give_back()
+        self.packer.names = None
 
     def learn(
         self, x: Mapping[Hashable, Any], weight: float, trace: np.ndarray = NO_TRACE
@@ -96,23 +100,22 @@ class Stream:
 
     def learn_fast(self, x: Mapping[Hashable, Any], y: Any) -> bool:
         """A round of weight 1 whose label is known; False, and nothing changed, where it is not so."""
-        packer = self.packer
+        packer, fresh = self.packer, self.slots.fresh
         try:
             target = self.coded.get(y)  # type: ignore[union-attr]
             if target is None or type(x) is not dict:
                 return False
             names = tuple(x)
             if names == packer.names:
-                packer.write(packer.values, 0, *x.values())
+                packer.rewrite(tuple(x.values()))
             else:
                 packer.take(x, names)
-                if self.slots.fresh or packer.rows is not self.rows:
-                    if not packer.is_fine(x):
-                        raise TypeError
+                if fresh or packer.rows is not self.rows:
                     self._make_room()
-        except (TypeError, struct.error):
-            self.slots.give_back()
-            packer.names = None
+        except BadInput:
+            raise
+        except (TypeError, ValueError, struct.error):
+            self._give_back()
             return False
         self.target[0] = target
         model = self.model
@@ -120,29 +123,38 @@ class Stream:
             self.plain, self.space, self.hyper, model.clock, self.desk, NO_TRACE, 0, 0, 1
         )
         if not tally[1]:
+            self._give_back()
             return False
+        if fresh:
+            fresh.clear()
         model.clock = tally[0]
         return True
 
     def guess(self, x: Mapping[Hashable, Any]) -> float:
         """What `decide` says of one dict, by the running weights."""
-        self._ask(x)
-        guess: float = self.single_entry(*self.single)
+        packer = self.packer
+        names = tuple(x) if type(x) is dict else None
+        try:
+            if names is not None and names == packer.names:
+                packer.names = names  # the same objects in a moment: learn_one compares by identity
+                packer.rewrite(tuple(x.values()))
+            else:
+                self._ask(x)
+            guess: float = self.single_entry(*self.single)
+        except (ValueError, struct.error):  # (an array among the values has no truth)
+            packer.refuse(x)
+            raise
         if guess != guess:
-            self.packer.refuse(x)
+            packer.refuse(x)
         return guess
 
     def _ask(self, x: Mapping[Hashable, Any]) -> None:
         """Pack an example to answer it; names that are new count as 0."""
         packer = self.packer
-        if type(x) is not dict and not isinstance(x, Mapping):
+        if not isinstance(x, Mapping):
             packer.refuse(x)
         names = tuple(x)
         try:
-            if names == packer.names:
-                packer.names = names  # the same objects in a moment: learn_one compares by identity
-                packer.write(packer.values, 0, *x.values())
-                return
             known = packer.ask(x, names)
         except (TypeError, struct.error):
             packer.refuse(x)

@@ -66,31 +66,53 @@ class Packer:
         ]
         self.write = self.formats[0][0]
         self.names: tuple[Hashable, ...] | None = None
+        self.held: tuple[Any, ...] | None = None
+
+    def rewrite(self, held: tuple[Any, ...]) -> None:
+        """The same names with other values; values that are there already are not written again.
+
+        learn_one mostly follows predict_one on the same dict: its values are the same objects.
+        """
+        if held != self.held:
+            self.held = None  # until all is written
+            self.write(self.values, 0, *held)
+            self.held = held
 
     def take(self, x: Mapping[Hashable, Any], names: tuple[Hashable, ...]) -> None:
         """Fill the row to learn from it; new names get a slot."""
-        self._place(x, names, list(map(self.slots.__getitem__, names)))
+        place = self._format(len(names))
+        place(self.places, 4, len(names), *map(self.slots.__getitem__, names))
+        self.rewrite(tuple(x.values()))
         self.names = names
 
     def ask(self, x: Mapping[Hashable, Any], names: tuple[Hashable, ...]) -> bool:
         """Fill the row to answer it; did every name have a slot?"""
-        found = list(map(self.slots.get, names, repeat(self.blank)))
-        known = self.blank not in found
-        if not known and self.blank < 0:  # no slot is blank: leave the unknown names out
-            x = {name: value for name, value in x.items() if name in self.slots}
-            found = [slot for slot in found if slot >= 0]
-        self._place(x, names, found)
-        self.names = names if known else None
-        return known
+        place = self._format(len(names))
+        try:
+            place(self.places, 4, len(names), *map(self.slots.get, names))
+        except struct.error:  # None: a name without a slot
+            self._ask_without(x, names)
+            return False
+        self.rewrite(tuple(x.values()))
+        self.names = names
+        return True
 
-    def _place(self, x: Mapping[Hashable, Any], names: tuple[Hashable, ...], found: list[int]) -> None:
-        count = len(found)
+    def _ask_without(self, x: Mapping[Hashable, Any], names: tuple[Hashable, ...]) -> None:
+        """Names without a slot go to the blank one, or are left out where there is none."""
+        if self.blank < 0:
+            names = tuple(name for name in names if name in self.slots)
+            x = {name: x[name] for name in names}
+        place = self._format(len(names))
+        place(self.places, 4, len(names), *map(self.slots.get, names, repeat(self.blank)))
+        self.rewrite(tuple(x.values()))
+
+    def _format(self, count: int) -> Any:
+        """Ready to write a row of so many entries."""
         if count >= len(self.formats):
             self._reserve(2 * count)
+        self.names = self.held = None  # until all is written: a value may yet be refused
         self.write, place = self.formats[count]
-        self.names = None  # until all is written: a value may yet be refused
-        place(self.places, 4, count, *found)
-        self.write(self.values, 0, *x.values())
+        return place
 
     @staticmethod
     def is_fine(x: Mapping[Hashable, Any]) -> bool:
