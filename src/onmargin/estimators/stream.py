@@ -141,6 +141,8 @@ class Stream:
             else:
                 self._ask(x)
             guess: float = self.single_entry(*self.single)
+        except BadInput:
+            raise
         except (ValueError, struct.error):  # (an array among the values has no truth)
             packer.refuse(x)
             raise
