@@ -157,6 +157,20 @@ def test_a_weight_of_zero_is_not_seen_in_any_way():
     np.testing.assert_array_equal(some.coef_, few.coef_)
 
 
+@pytest.mark.parametrize("weighting", [None, {"a": 2.0}, "balanced"])
+def test_an_open_stream_may_begin_with_rounds_that_are_not_seen(weighting):
+    model = PA(growing=True, class_weight=weighting)
+    run = om.progressive(model, X[:4], ["b", "c", "a", "b"], sample_weight=[0.0, 0.0, 1.0, 1.0])
+    assert run.predictions.tolist() == [None, None, None, "a"] and model.classes_.tolist() == ["a", "b"]
+    seen = PA(growing=True, class_weight=weighting).partial_fit(X[2:4], ["a", "b"])
+    np.testing.assert_array_equal(model.coef_, seen.coef_)
+
+
+def test_numbers_of_several_types_are_one_kind_of_label():
+    assert once().fit(X[:3], [0, 1.0, True]).classes_.tolist() == [0.0, 1.0]
+    assert set(once().fit(X[:2], ["x", 1]).classes_.tolist()) == {"x", 1}
+
+
 @pytest.mark.parametrize(
     ("model", "change"),
     [

@@ -107,6 +107,8 @@ class Fitted(Watched, OnlineEstimator):
                     luck = part.take(chance) if chance.size else NONE
                     before = model.clock
                     tally = learn_block(model, lesson.rows, part, targets, weights, luck, trace, judged)
+                    if trace.size and self._kind == "labels" and not known:
+                        trace[:, 0] = np.nan  # before any label the answer is None
                     if part.surprise:  # answered without the label it brought
                         tally = tally._replace(mistakes=tally.clock - before)
                     sums.add(tally, before)

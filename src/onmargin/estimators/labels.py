@@ -96,7 +96,7 @@ class Labels:
         "balanced" is n / (K n_y) with the current example counted; `seen` marks the rows that
         count (all: None).
         """
-        if class_weight is None:
+        if class_weight is None or not self.known:  # (before any label only unseen rounds are played)
             return np.zeros(0)
         if isinstance(class_weight, str):
             return self._balanced(codes, seen)
@@ -154,8 +154,12 @@ def listed(classes: Any) -> list[Any]:
 
 
 def label_array(y: Any) -> np.ndarray:
-    """Labels as an array; an object array where a list mixes kinds, so that each keeps its own."""
-    if isinstance(y, list | tuple) and len({type(label) for label in y}) > 1:
+    """Labels as an array; an object array where a list mixes kinds, so that each keeps its own.
+
+    Numbers of several types are one kind, as NumPy has it.
+    """
+    mixed = isinstance(y, list | tuple) and len({type(label) for label in y}) > 1
+    if mixed and not all(isinstance(label, bool | int | float | np.number | np.bool_) for label in y):
         array = np.empty(len(y), object)
         array[:] = y
         return array
