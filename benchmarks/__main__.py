@@ -8,7 +8,7 @@ from collections.abc import Callable
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
-from . import figure, passes, report, rounds, starts
+from . import figure, passes, recipes, report, rounds, starts
 from .contest import Result, Work, check, interleaved, results
 from .datasets import ROOT
 
@@ -18,6 +18,9 @@ WORKS: dict[str, Callable[[bool], Work]] = {
     "csr": passes.csr,
     "numbers": rounds.numbers,
     "words": rounds.words,
+    "pegasos": recipes.pegasos,
+    "sweep": recipes.sweep,
+    "recipe": recipes.recipe,
 }
 STARTS = "starts"
 FEWEST = 3  # repetitions of a quick run

@@ -11,6 +11,10 @@ class BadInput(OnmarginError, ValueError):
     """A value that cannot be learned from or answered."""
 
 
+class Diverged(BadInput):
+    """Steps that feed on themselves: the loss is no longer finite."""
+
+
 class BadType(OnmarginError, TypeError):
     """An argument of the wrong kind."""
 

@@ -60,7 +60,7 @@ def test_second_process_compiles_nothing_and_edited_source_never_runs_old_code(h
     source = home / "onmargin" / "learn" / "steps.py"
     text = source.read_text()
     edited = text.replace(
-        "return min(now.weight * hyper.C, loss / size)", "return 0.5 * min(now.weight * hyper.C, loss / size)"
+        "return slope * min(now.weight * hyper.C", "return 0.5 * slope * min(now.weight * hyper.C"
     )
     assert edited != text
     source.write_text(edited)

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose
 
 import onmargin as om
-from onmargin.learn.recipe import ALGORITHMS
+from onmargin.learn.algorithms import ALGORITHMS
 
 from ..oracles import ORACLES, play
 from ..students import SCALING, for_oracle, parameters, problem_of, stream, student

@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose
 
 import onmargin as om
-from onmargin.learn.recipe import ALGORITHMS
+from onmargin.learn.algorithms import ALGORITHMS
 
 from ..students import stream, student
 

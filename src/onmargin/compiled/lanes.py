@@ -62,6 +62,10 @@ def all_zero(table: Any, row: Any, first: Any) -> Any:
     return not table[row, first : first + WIDTH].any()
 
 
+def prefetch(array: Any, first: Any) -> None:
+    """Fetch the cache line of an element soon to be used."""
+
+
 def _address(context: Any, builder: Any, array_type: Any, array: Any, first: Any) -> Any:
     struct = context.make_array(array_type)(context, builder, array)
     pointer = cgutils.gep(builder, struct.data, first)
@@ -111,6 +115,20 @@ def _store(typingctx: Any, array: Any, first: Any, lanes: Any) -> Any:
 
 
 @intrinsic
+def _prefetch(typingctx: Any, array: Any, first: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        struct = context.make_array(signature.args[0])(context, builder, args[0])
+        pointer = builder.bitcast(cgutils.gep(builder, struct.data, args[1]), ir.IntType(8).as_pointer())
+        word = ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [pointer.type, word, word, word])
+        fetch = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
+        builder.call(fetch, [pointer, word(0), word(3), word(1)])  # to read, into the nearest cache, data
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp), codegen
+
+
+@intrinsic
 def _plus_times(typingctx: Any, lanes: Any, other: Any, factor: Any) -> Any:
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         scaled = builder.fmul(args[1], _splat(builder, args[2]), flags=("contract",))
@@ -157,3 +175,8 @@ def _store_compiled(array, first, lanes):
 @overload(plus_times)
 def _plus_times_compiled(lanes, other, factor):
     return lambda lanes, other, factor: _plus_times(lanes, other, factor)
+
+
+@overload(prefetch)
+def _prefetch_compiled(array, first):
+    return lambda array, first: _prefetch(array, first)

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 from numba import njit, typeof
+from numba.extending import register_jitable
 
 # No reference counting (allocation in a loop becomes a compile error), no GIL, IEEE NaN and
 # infinity kept, so that a finiteness test means what it says. Sums stay in order: given leave to
@@ -32,6 +33,9 @@ REASSOCIATED = {**OPTIONS, "fastmath": OPTIONS["fastmath"] | {"reassoc"}}
 Part = Callable[..., Any]
 
 part: Callable[[Part], Part] = njit(forceinline=True, **OPTIONS)
+
+# A formula of a few scalars that both the loop and plain Python call: it stays a Python function.
+formula: Callable[[Part], Part] = register_jitable(**OPTIONS)
 
 _specialised: dict[str, Part] = {}
 _bound: dict[Any, Part] = {}
@@ -53,6 +57,17 @@ def specialise(loop: Part, **roles: Part) -> Part:
         bound.__qualname__, bound.__module__ = name, source.__module__
         _specialised[name] = njit(cache=True, **OPTIONS)(bound)
     return _specialised[name]
+
+
+def compose(function: Part, name: str, **roles: Part) -> Part:
+    """A part whose role names are bound to the given parts; `name` tells the results apart.
+
+    Where a role is a user's function its fingerprint belongs into the name.
+    """
+    source = plain(function)
+    bound = FunctionType(source.__code__, {**source.__globals__, **roles}, name)
+    bound.__qualname__, bound.__module__, bound.__doc__ = name, source.__module__, source.__doc__
+    return part(bound)
 
 
 def fingerprint(*parts: Part) -> str:

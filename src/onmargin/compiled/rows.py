@@ -152,6 +152,42 @@ def score_rows(rows, row, weights, scores):
 
 
 @part
+def add_scores(rows, row, weights, scores, factor):
+    """scores[k] += factor <w_k, x>"""
+    if weights.ndim == 1:
+        total, _ = dot(rows, row, weights)
+        scores[0] += factor * total
+    else:
+        start, stop = span(rows, row)
+        last = weights.shape[0] - 1
+        for k in range(weights.shape[1]):
+            total = rows.bias * weights[last, k]
+            for j in range(start, stop):
+                slot, value = item(rows, row, j)
+                total += weights[slot, k] * value
+            scores[k] += factor * total
+
+
+@part
+def pulled(rows, row, weights, pull):
+    """<W, z> = sum_k pull[k] <w_k, x>"""
+    if weights.ndim == 1:
+        total, _ = dot(rows, row, weights)
+        return pull[0] * total
+    start, stop = span(rows, row)
+    last = weights.shape[0] - 1
+    total = 0.0
+    for k in range(weights.shape[1]):
+        if pull[k] != 0.0:
+            inner = rows.bias * weights[last, k]
+            for j in range(start, stop):
+                slot, value = item(rows, row, j)
+                inner += weights[slot, k] * value
+            total += pull[k] * inner
+    return total
+
+
+@part
 def add_rows(rows, row, weights, pull, step):
     """w_k += step pull[k] x for one or many outputs."""
     if weights.ndim == 1:
@@ -237,6 +273,19 @@ def _add_lanes(rows, row, weights, pull, step):
             j = leap(rows, row, edge, stop)
         at = last + group
         lanes.store(flat, at, lanes.plus_times(lanes.load(flat, at), lane, step * rows.bias))
+
+
+@part
+def prefetch_row(rows, row, weights):
+    """Fetch the weights of many outputs that a row will ask for; dense rows are read in order anyway."""
+    start, stop = span(rows, row)
+    flat = weights.reshape(weights.size)
+    width = weights.shape[1]
+    for j in range(start, stop):
+        slot, _ = item(rows, row, j)
+        at = np.int64(slot) * width
+        for line in range(0, width, 8):
+            lanes.prefetch(flat, at + line)
 
 
 @part

@@ -14,7 +14,6 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from ..errors import BadInput
 from ..learn.model import Model
-from ..learn.recipe import ALGORITHMS
 from .explain import Explained
 from .fitting import Fitted
 from .label_dicts import LabelDicts
@@ -111,7 +110,7 @@ class LinearClassifier(ClassifierMixin, LinearWeights, Explained, LabelDicts, La
             model.turn()  # the first label was the positive side; it sorts first
         elif before == 2:
             halves = (sources.index(0), sources.index(1))
-            model.split(ALGORITHMS[self._recipe_name()], 3, halves)
+            model.split(self._recipe(), 3, halves)
         elif before > 2:
             model.rearrange(len(sources), sources)
 

@@ -33,8 +33,9 @@ class DictFace(RiverFace):
         if me._model is None:
             with me._all_or_nothing():
                 me._begin_stream(y)
-                me._slots, me._by_name = Slots(), True
-                me._model = me._new_model(8)
+                me._slots, me._by_name = self._first_names(), True
+                me._model = me._new_model(max(8, len(me._slots) + 1))
+                me._model.live[0] = len(me._slots)
                 me._check_start(me._model)
         elif me._slots is None:
             me._slots = Slots(range(me._width))
@@ -43,6 +44,10 @@ class DictFace(RiverFace):
         me._stream = Stream(me, me._model, me._slots)
         stream: Stream = me._stream
         return stream
+
+    def _first_names(self) -> Slots:
+        """Features known before the first example."""
+        return Slots()
 
     def _begin_stream(self, y: Any) -> None:
         """What a subclass must know before the first example."""
@@ -68,7 +73,12 @@ class DictFace(RiverFace):
             if new and not me._by_name:
                 self._refuse_names(new)
             stream.take(x)
+            if not stream.model.clock:
+                self._fix(stream)
         return stream
+
+    def _fix(self, stream: Stream) -> None:
+        """What the first example decides for good."""
 
     def _is_unseen(self, x: Mapping[Hashable, Any], y: Any, w: Any) -> bool:
         """A weight of 0: the example is checked and not seen; nothing grows."""
@@ -127,6 +137,7 @@ class DictFace(RiverFace):
             me._slots = Slots([*me._slots, *new])
             me._by_name = True
             me._widen(me._model, len(me._slots))
+            me._model.live[0] = len(me._slots)
         into = np.array([me._slots[name] for name in names], np.int32)
         table = sp.csr_matrix(values)
         shape = (len(values), max(len(me._slots), 1))

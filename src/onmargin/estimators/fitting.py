@@ -46,6 +46,11 @@ class Fitted(Watched, OnlineEstimator):
         """Blocks into targets; `whole`: all of y is there, as in fit."""
         raise NotImplementedError
 
+    def _sweep_in_lanes(self, *arguments: Any) -> Any:
+        from .sweeping import sweep_in_lanes
+
+        return sweep_in_lanes(*arguments)
+
     def _fit(self, X: Any, y: Any, coef: Any, intercept: Any, sample_weight: Any) -> Any:
         me: Any = self
         with self._all_or_nothing():
@@ -134,6 +139,10 @@ class Fitted(Watched, OnlineEstimator):
             raise self._not_finite(X, stop.args[0]) from None
         return np.asarray(trace[0])
 
+    def _row_order(self, generator: np.random.Generator, count: int, model: Model) -> np.ndarray:
+        """Row numbers of a pass, or empty: as they come."""
+        return generator.permutation(count) if self.shuffle else NO_ORDER
+
     def _run_passes(self, X: Any, model: Model, lesson: Lesson) -> None:
         """Passes until the mean online loss stops falling."""
         generator = self._generator(3)
@@ -146,7 +155,7 @@ class Fitted(Watched, OnlineEstimator):
             return sums.mean_loss
 
         def order(number: int) -> np.ndarray:
-            return generator.permutation(lesson.count) if self.shuffle else NO_ORDER
+            return self._row_order(generator, lesson.count, model)
 
         passes = Passes(self.max_iter, self.tol, self.n_iter_no_change, order)
         self.n_iter_, falling = passes.run(play)

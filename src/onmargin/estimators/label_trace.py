@@ -53,17 +53,22 @@ class LabelTrace(Watched):
         return (scores[:, 0] if scores.shape[1] == 1 else scores), predictions
 
     def _losses_of(self, scores: np.ndarray, y: Any) -> np.ndarray:
-        """Hinge losses: of y s, of the best rival, or of the lowest relevant label."""
+        """Losses of y s, of the margin over the best rival, or of the lowest relevant label's."""
         labels, required = self._labels, float(getattr(self, "margin", 1.0))
         assert labels is not None
         if labels.sets:
             low = np.where(np.asarray(y) > 0, scores, np.inf).min(axis=1)
             high = np.where(np.asarray(y) > 0, -np.inf, scores).max(axis=1)
-            return np.asarray(np.maximum(0.0, required - (low - high)))
+            margins, demanded = low - high, np.isfinite(low - high)
+            return np.where(demanded, self._loss_values(np.where(demanded, margins, 0.0), required), 0.0)
         codes = labels.codes(np.asarray(y))
         if scores.shape[1] == 1:
-            return np.asarray(np.maximum(0.0, required - (2.0 * codes - 1.0) * scores[:, 0]))
+            return self._loss_values((2.0 * codes - 1.0) * scores[:, 0], required)
         own = scores[np.arange(len(codes)), codes]
         others = scores.copy()
         others[np.arange(len(codes)), codes] = -np.inf
-        return np.asarray(np.maximum(0.0, required - own + others.max(axis=1)))
+        return self._loss_values(own - others.max(axis=1), required)
+
+    def _loss_values(self, margins: np.ndarray, required: float) -> np.ndarray:
+        """What the loss makes of margins: the hinge, for most."""
+        return np.asarray(np.maximum(0.0, required - margins))

@@ -15,8 +15,8 @@ from ..compiled.checks import first_not_finite
 from ..errors import BadInput, BadType
 from ..features.slots import Slots
 from ..features.tables import entries
+from ..learn.algorithms import Row, row_named
 from ..learn.model import Model
-from ..learn.recipe import ALGORITHMS, Recipe
 from ..learn.spaces.storage import Start
 from .lessons import Lesson
 from .parameters import answering, refuse_unknown, require_positive, require_whole
@@ -24,8 +24,12 @@ from .tables import TakesTables
 
 LASTING = (
     "average", "fit_intercept", "intercept_scaling", "covariance", "a", "max_radius", "multilabel",
-    "dtype", "init",
+    "dtype", "init", "regularizer", "p", "l1", "radius", "signed", "adagrad_delta", "coin_epsilon",
+    "lam", "batch_size", "project", "multiclass",
 )  # fmt: skip
+
+
+GENTLE = ("hinge", "perceptron", "logistic", "log_loss", "epsilon_insensitive")  # losses of bounded slope
 
 
 class OnlineEstimator(TakesTables, BaseEstimator):  # type: ignore[misc]
@@ -98,8 +102,12 @@ class OnlineEstimator(TakesTables, BaseEstimator):  # type: ignore[misc]
         if getattr(self, "dtype", "float64") not in ("float32", "float64", np.float32, np.float64):
             raise BadInput(f"dtype={self.dtype!r}; wanted 'float32' or 'float64'")
 
-    def _recipe(self) -> Recipe:
-        return ALGORITHMS[self._recipe_name()]
+    def _wants(self) -> tuple[str, ...]:
+        """Optional arrays of the Space that the parameters call for."""
+        return ()
+
+    def _recipe(self) -> Row:
+        return row_named(self._recipe_name())
 
     def _outputs(self) -> tuple[int, bool]:
         """How many outputs, and whether they lie side by side."""
@@ -166,8 +174,10 @@ class OnlineEstimator(TakesTables, BaseEstimator):  # type: ignore[misc]
         start = Start(
             slots + 1, outputs, many, bool(getattr(self, "average", False)),
             np.dtype(getattr(self, "dtype", "float64")).name, float(getattr(self, "a", 1.0)),
+            self._wants(),
         )  # fmt: skip
         model = Model(self._recipe(), start, self._choices())
+        model.live[1] = self._bias != 0.0
         self._begin(model, 0)
         self._begun = self._lasting()
         return model
@@ -202,6 +212,7 @@ class OnlineEstimator(TakesTables, BaseEstimator):  # type: ignore[misc]
             self._width = max(self._width, X.shape[1])
             if self._slots is not None and len(self._slots) < self._width:
                 self._slots = Slots([*self._slots, *range(len(self._slots), self._width)])
+        model.live[0] = max(model.live[0], self.n_features_in_)
 
     def _generator(self, purpose: int) -> np.random.Generator:
         """A generator of our own for each purpose, so that none disturbs another."""
@@ -220,10 +231,12 @@ class OnlineEstimator(TakesTables, BaseEstimator):  # type: ignore[misc]
         """The model to learn on: itself after a sweep, or a copy, whichever costs less.
 
         Where the data is smaller than the model, all rows are checked first; otherwise the loop
-        finds a bad row on its way and the copy is thrown away. (A ball's centre may overflow on finite rows.)
+        finds a bad row on its way and the copy is thrown away. (A ball's centre may overflow on finite
+        rows, and so may losses that grow faster than their margin.)
         """
         model = self._fitted()
-        if entries(lesson.rows) > model.entries or hasattr(model.space, "point"):
+        bends = getattr(self, "loss", "hinge") not in GENTLE or hasattr(self, "recipe")
+        if bends or entries(lesson.rows) > model.entries or hasattr(model.space, "point"):
             return model.copy()
         bad = first_not_finite(lesson.rows, lesson.count)
         if bad < lesson.count:

@@ -45,6 +45,8 @@ RENAMED = {
 
 def ours_for(name: str, value: Any, known: set[str]) -> str:
     """What another library's parameter is called here."""
+    if name == "learning_rate" and {"step", "rate"} <= known:
+        return "use step= and rate="
     if name in ("loss", "learning_rate"):
         if "step" not in known:
             return f"the loss belongs to the algorithm; {LEAVE}"

@@ -11,16 +11,21 @@ from .. import __version__
 from ..errors import BadFile, BadInput
 from ..features.slots import Slots
 from ..learn.model import Model
-from ..learn.recipe import ALGORITHMS
 from ..learn.spaces.storage import Start
 from ..results import saved
+from .built import OnlineClassifier, OnlineRegressor
+from .ftrl import FTRLClassifier, FTRLRegressor
 from .labels import Labels
 from .online import OnlineEstimator
 from .passive_aggressive import MIRA, PassiveAggressiveClassifier
+from .pegasos import Pegasos
 from .perceptron import Perceptron
+from .portable import packed, unpacked
 from .regressor import PassiveAggressiveRegressor
 from .second_order import AROW, SecondOrderPerceptron, SoftConfidenceWeighted
 from .uniclass import PassiveAggressiveUniclass
+
+FOUND = ("objective_", "dual_gap_")  # what a fit found beside the model
 
 CLASSES: dict[str, type[Any]] = {
     cls.__name__: cls
@@ -33,6 +38,11 @@ CLASSES: dict[str, type[Any]] = {
         AROW,
         SoftConfidenceWeighted,
         SecondOrderPerceptron,
+        FTRLClassifier,
+        FTRLRegressor,
+        OnlineClassifier,
+        OnlineRegressor,
+        Pegasos,
     )
 }
 
@@ -53,13 +63,14 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     facts: dict[str, Any] = {
         "version": __version__,
         "class": type(model).__name__,
-        "parameters": model.get_params(deep=False),
+        "parameters": {name: packed(value) for name, value in model.get_params(deep=False).items()},
         "entropy": model._entropy,
         "begun": {name: str(np.dtype(v)) if name == "dtype" else v for name, v in model._begun.items()},
         "width": model._width,
         "by_name": model._by_name,
         "names": None if model._slots is None else list(model._slots),
         "passes": getattr(model, "n_iter_", None),
+        "found": {name: getattr(model, name) for name in FOUND if hasattr(model, name)},
         "labels": None,
         "model": None,
     }
@@ -74,30 +85,36 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     arrays: dict[str, np.ndarray] = {}
     if model._model is not None:
         inner = model._model
-        facts["model"] = {"recipe": model._recipe_name(), "start": tuple(inner.start), "clock": inner.clock}
+        facts["model"] = {"start": tuple(inner.start), "clock": inner.clock, "choices": inner.choices}
         arrays = {name: np.asarray(array) for name, array in inner.space._asdict().items()}
-        arrays["bar"] = inner.bar
+        arrays["bar"], arrays["live"] = inner.bar, inner.live
     saved.write(path, facts, arrays)
 
 
 def load(path: str | os.PathLike[str], parts: dict[str, Any] | None = None) -> Any:
-    """Read a learner; it goes on exactly where it was. Runs no code from the file."""
-    if parts:
-        raise BadInput("parts= is for a user's own functions, which no saved learner has yet")
+    """Read a learner; it goes on exactly where it was. Runs no code from the file.
+
+    `parts` brings back a user's own functions, {name: function}; they must be those it was saved with.
+    """
     facts, arrays = saved.read(path)
     cls = CLASSES.get(facts.get("class", ""))
     if cls is None:
         raise BadFile(f"{path} holds a {facts.get('class')!r}, which this version does not know")
+    parameters = {name: unpacked(value, parts) for name, value in facts.get("parameters", {}).items()}
     try:
-        return _rebuilt(cls, facts, arrays)
+        return _rebuilt(cls, parameters, facts, arrays)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise BadFile(
             f"{path} does not fit this version ({error}); written by {facts.get('version')}"
         ) from None
 
 
-def _rebuilt(cls: type[Any], facts: dict[str, Any], arrays: dict[str, np.ndarray]) -> Any:
-    model = cls(**facts["parameters"])
+def _rebuilt(
+    cls: type[Any], parameters: dict[str, Any], facts: dict[str, Any], arrays: dict[str, np.ndarray]
+) -> Any:
+    model = cls(**parameters)
+    for name in facts["found"]:
+        setattr(model, name, facts["found"][name])
     model._entropy, model._width, model._by_name = facts["entropy"], facts["width"], facts["by_name"]
     if facts["names"] is not None:
         model._slots = Slots(facts["names"])
@@ -116,11 +133,11 @@ def _rebuilt(cls: type[Any], facts: dict[str, Any], arrays: dict[str, np.ndarray
 
 
 def _inner(model: Any, facts: dict[str, Any], arrays: dict[str, np.ndarray]) -> Model:
-    inner = Model(ALGORITHMS[facts["recipe"]], Start(*facts["start"]), model._choices())
+    inner = Model(model._recipe(), Start(*facts["start"]), facts["choices"])
     for name, array in inner.space._asdict().items():
         if arrays[name].shape != array.shape or arrays[name].dtype != array.dtype:
             raise ValueError(f"the array {name!r} has the wrong shape")
         array[...] = arrays[name]
-    inner.bar[...] = arrays["bar"]
+    inner.bar[...], inner.live[...] = arrays["bar"], arrays["live"]
     inner.clock = facts["clock"]
     return inner

@@ -39,18 +39,18 @@ class Stream:
         self.space, self.hyper, self.desk = model.space, model.hyper, model.desk
         self.room = model.start.slots - 2  # the last two: the blank slot, the constant coordinate
         self.packer.blank = self.room if owner._has_blank else -1
-        answer = (rows, self.space, self.hyper, self.desk.scores, self.out, 0, 1)
-        self.single = answer[:4]
+        averaged = bool(self.space.drift.size)
+        spelled = averaged and model.recipe.space.mean is None
+        answer = (rows, self.space, self.hyper, 0, self.desk.scores, self.out, 0, 1)
         kind = (model.recipe, model.start.many, self.target.ndim)
         if kind != self.kind:  # other types; larger arrays of the same types keep their entries
             learn = (self.plain, self.space, self.hyper, 0, self.desk, NO_TRACE, 0, 0, 1)
             self.learn_entry: Part = bound(model.recipe.learner(), learn)
-            self.answer_entry: Part = bound(model.recipe.answerer(), answer)
-            self.single_entry: Part = bound(model.recipe.single(), self.single)
+            answerer = model.recipe.mean_answerer() if averaged and not spelled else None
+            self.answer_entry: Part = bound(answerer or model.recipe.answerer(), answer)
+            self.single_entry: Part = bound(model.recipe.single(), answer[:5])
             self.kind = kind
-        averaged, linear = bool(self.space.drift.size), not hasattr(self.space, "point")
-        self.shadow = self.space._replace(weights=self.space.drift) if averaged and linear else None
-        self.mean = averaged and not linear
+        self.spelled = spelled
         self.rows = rows
         self.coded: dict[Any, float] | None = owner._coded()
         self.quick = self.coded is not None and owner.class_weight is None
@@ -72,6 +72,7 @@ class Stream:
                 self._give_back()
                 raise
             owner._by_name = True
+        self.model.live[0] = len(self.slots)
         if len(self.slots) > self.room:
             owner._widen(self.model, len(self.slots) + 1)  # the blank slot stays free
         if self.model.space is not self.space or self.packer.rows is not self.rows:
@@ -140,7 +141,9 @@ class Stream:
                 packer.rewrite(tuple(x.values()))
             else:
                 self._ask(x)
-            guess: float = self.single_entry(*self.single)
+            guess: float = self.single_entry(
+                self.rows, self.space, self.hyper, self.model.clock, self.desk.scores
+            )
         except BadInput:
             raise
         except (ValueError, struct.error):  # (an array among the values has no truth)
@@ -169,13 +172,9 @@ class Stream:
     def scores(self, x: Mapping[Hashable, Any]) -> np.ndarray:
         """Scores of one dict, by the average where one is kept."""
         self._ask(x)
-        space, out = self.space, self.out
-        if self.mean:
+        space, out, clock = self.space, self.out, self.model.clock
+        if self.spelled:
             space = space._replace(weights=self.model.mean_weights())
-        if not self.answer_entry(self.rows, space, self.hyper, self.desk.scores, out, 0, 1):
+        if not self.answer_entry(self.rows, space, self.hyper, clock, self.desk.scores, out, 0, 1):
             self.packer.refuse(x)
-        if self.shadow is not None:
-            running = out[0].copy()
-            self.answer_entry(self.rows, self.shadow, self.hyper, self.desk.scores, out, 0, 1)
-            out[0] = running - out[0] / max(self.model.clock, 1)
         return out

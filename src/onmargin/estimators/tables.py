@@ -13,7 +13,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import _get_feature_names, validate_data
 
 from ..compiled.rows import Rows
-from ..errors import BadInput, BadType
+from ..errors import BadInput, BadType, Diverged
 from ..features.slots import Slots
 from ..features.tables import to_rows
 from ..learn.model import Model
@@ -83,6 +83,11 @@ class TakesTables:
         """The line for a row that cannot be used."""
         values = X[[row]].toarray()[0] if sp.issparse(X) else np.asarray(X[row])
         bad = np.flatnonzero(~np.isfinite(values))
+        if not bad.size and np.isfinite(values.astype(np.float64) @ values.astype(np.float64)):
+            return Diverged(
+                f"the loss at row {row} is not finite: the steps feed on themselves; {done}; lower rate=, or "
+                "scale the values"
+            )
         if not bad.size:
             return BadInput(f"row {row} is too large: its squared length overflows; {done}; scale the values")
         names = list(self._slots or ()) if names is None else names

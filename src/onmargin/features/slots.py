@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..compiled.rows import Sparse
-from ..errors import BadInput, BadType
+from ..errors import BadInput, BadType, Diverged
 from .tables import read_only
 
 
@@ -146,6 +146,10 @@ class Packer:
                     "impute or drop it"
                 )
             total += number * number
+        if math.isfinite(total):
+            raise Diverged(
+                "the loss is not finite: the steps feed on themselves; nothing was learned; lower rate="
+            )
         raise BadInput(
             "the values are too large: a squared length overflows; nothing was learned; scale them"
         )

@@ -6,15 +6,16 @@ import math
 
 from .rounds import learn
 from .spaces.linear import score
+from .spaces.storage import score_less_drift as mean
 from .tasks import differs as wrong
 from .tasks import sign as decide
 from .vocabulary import TRACED, Round
 
 
-def answer(rows, space, hyper, scores, out, first, count):
+def answer(rows, space, hyper, clock, scores, out, first, count):
     """out[t] = the scores of row first + t; how many were done (fewer: the next is not finite)."""
     for t in range(count):
-        score(space, rows, Round(first + t, 0, 1.0, 0.0), hyper, scores)
+        score(space, rows, Round(first + t, clock + 1, 1.0, 0.0), hyper, scores)
         if not math.isfinite(space.notes[0]):
             return t
         for k in range(out.shape[1]):
@@ -22,34 +23,39 @@ def answer(rows, space, hyper, scores, out, first, count):
     return count
 
 
-def answer_one(rows, space, hyper, scores):
+def answer_mean(rows, space, hyper, clock, scores, out, first, count):
+    """`answer` by the averaged weights."""
+    for t in range(count):
+        now = Round(first + t, clock + 1, 1.0, 0.0)
+        score(space, rows, now, hyper, scores)
+        if not math.isfinite(space.notes[0]):
+            return t
+        mean(space, rows, now, hyper, scores)
+        for k in range(out.shape[1]):
+            out[t, k] = scores[k]
+    return count
+
+
+def answer_one(rows, space, hyper, clock, scores):
     """The guess for the only row; NaN where it is not finite."""
-    now = Round(0, 0, 1.0, 0.0)
+    now = Round(0, clock + 1, 1.0, 0.0)
     score(space, rows, now, hyper, scores)
     if not math.isfinite(space.notes[0]):
         return math.nan
     return decide(scores, now, hyper)
 
 
-def judged(examples, space, shadow, hyper, clock, desk, held, trace, first, start, stop):
-    """`learn`, but the trace and the mistakes are those of the averaged weights.
-
-    `shadow` is the same Space with the drift in place of its weights: the average of w_1 .. w_T is
-    w - drift / T, so its score is the difference of two scores, in O(nonzeros).
-    `held` is scratch.
-    """
+def judged(examples, space, hyper, clock, desk, held, trace, first, start, stop):
+    """`learn`, but the trace and the mistakes are those of the averaged weights. `held` is scratch."""
     rows, targets, order, scores = examples.rows, examples.targets, examples.order, desk.scores
     total = 0.0
     mistakes = errors = updates = 0
     for t in range(start, stop):
         now = Round(order[t] if order.size else first + t, clock + 1, 1.0, 0.0)
         score(space, rows, now, hyper, scores)
+        mean(space, rows, now, hyper, scores)
         for k in range(hyper.outputs):
             held[k] = scores[k]
-        score(shadow, rows, now, hyper, scores)
-        for k in range(hyper.outputs):
-            held[k] -= scores[k] / max(clock, 1)
-            scores[k] = held[k]
         guess = decide(scores, now, hyper)
         failed = wrong(scores, targets[t], guess, hyper)
         done = learn(examples, space, hyper, clock, desk, trace, first, t, t + 1)

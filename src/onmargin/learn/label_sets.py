@@ -97,3 +97,16 @@ def apart_set(scores, target, guess, hyper, pull):
         if side * scores[k] <= 0.0:
             pull[k] = side
     return least, hyper.margin
+
+
+@part
+def one_vs_all_set(scores, target, guess, hyper, pull):
+    """`one_vs_all` for label sets: each label is a binary problem with a margin."""
+    clear(pull)
+    least = np.inf
+    for k in range(target.shape[0]):
+        side = 1.0 if target[k] > 0.5 else -1.0
+        least = min(least, side * scores[k])
+        if side * scores[k] < hyper.margin:
+            pull[k] = side
+    return least, hyper.margin

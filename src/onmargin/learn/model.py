@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from ..compiled.parts import Part
-from .recipe import Recipe
-from .spaces import storage
+from ..compiled.parts import specialise
+from . import answers
+from .algorithms import Row
+from .spaces import linear, storage
 from .spaces.storage import Start, aligned, padded
-from .vocabulary import Desk, Examples, Hyper, Tally
+from .vocabulary import DEFAULTS, Desk, Examples, Hyper, Tally
 
 NO_TRACE = np.zeros((0, 0))
 
@@ -18,10 +19,10 @@ NO_TRACE = np.zeros((0, 0))
 class Model:
     """The state of one learner. `choices` are the numbers of `Hyper` that the user sets."""
 
-    def __init__(self, recipe: Recipe, start: Start, choices: dict[str, Any]) -> None:
+    def __init__(self, recipe: Row, start: Start, choices: dict[str, Any]) -> None:
         self.recipe, self.start, self.choices = recipe, start, choices
         self.space: Any = storage.build(recipe.space, start)
-        self.bar = np.zeros(2)
+        self.bar, self.live = np.zeros(2), np.zeros(2)
         self.clock = 0
         self._prepare()
 
@@ -29,24 +30,24 @@ class Model:
         width = max(8, padded(self.start.outputs, self.start.many))
         pulls = padded(self.start.outputs, self.start.many)
         self.desk = Desk(aligned((width,), float), aligned((pulls,), float))
-        defaults = {"C": 1.0, "margin": 1.0, "epsilon": 0.0, "rate": 1.0, "phi": 1.0}
-        numbers = defaults | {k: v for k, v in self.choices.items() if k != "cost"}
-        cost = np.asarray(self.choices.get("cost", np.zeros((0, 0))), float)
+        arrays: dict[str, Any] = {"cost": np.zeros((0, 0)), "own": np.zeros(0)}
+        numbers: dict[str, Any] = DEFAULTS | {k: v for k, v in self.choices.items() if k not in arrays}
+        arrays |= {k: np.asarray(v, float) for k, v in self.choices.items() if k in arrays}
+        numbers = {k: float(v) for k, v in numbers.items()}
         outputs = self.start.outputs
-        self.hyper = Hyper(
-            **{k: float(v) for k, v in numbers.items()}, outputs=outputs, cost=cost, bar=self.bar
-        )
+        self.hyper = Hyper(**numbers, **arrays, outputs=outputs, bar=self.bar, live=self.live)
 
     def copy(self) -> Model:
         """The same state in arrays of its own."""
         twin = object.__new__(Model)
         twin.recipe, twin.start, twin.choices = self.recipe, self.start, self.choices
-        twin.space, twin.bar, twin.clock = storage.copied(self.space), self.bar.copy(), self.clock
+        twin.space, twin.clock = storage.copied(self.space), self.clock
+        twin.bar, twin.live = self.bar.copy(), self.live.copy()
         twin._prepare()
         return twin
 
     def __getstate__(self) -> dict[str, Any]:
-        names = ("recipe", "start", "choices", "space", "bar", "clock")
+        names = ("recipe", "start", "choices", "space", "bar", "live", "clock")
         return {name: getattr(self, name) for name in names}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -59,7 +60,7 @@ class Model:
         """How many numbers the state holds: what a copy costs."""
         return sum(array.size for array in self.space)
 
-    def choose(self, recipe: Recipe, choices: dict[str, Any]) -> None:
+    def choose(self, recipe: Row, choices: dict[str, Any]) -> None:
         """Go on with other parameters."""
         self.recipe, self.choices = recipe, choices
         self._prepare()
@@ -76,11 +77,10 @@ class Model:
 
     def learn_judged(self, examples: Examples, first: int, count: int, trace: np.ndarray) -> Tally:
         """A block of rounds, answered by the averaged weights; see `answers.judged`."""
-        shadow = self.space._replace(weights=self.space.drift)
         held = np.zeros(self.start.outputs)
         tally = Tally(
             *self.recipe.judge()(
-                examples, self.space, shadow, self.hyper, self.clock, self.desk, held, trace, first, 0, count
+                examples, self.space, self.hyper, self.clock, self.desk, held, trace, first, 0, count
             )
         )
         self.clock = tally.clock
@@ -89,20 +89,31 @@ class Model:
     def scores(self, rows: Any, count: int, averaged: bool) -> tuple[np.ndarray, int]:
         """Scores of rows 0 .. count - 1, and how many rows were finite from the first on."""
         out = np.zeros((count, self.start.outputs))
-        space = storage.with_own_scratch(self.recipe.space, self.space)  # threads may ask at once
-        if averaged:
-            space = space._replace(weights=self.mean_weights())
-        answerer: Part = self.recipe.answerer()
-        done: int = answerer(rows, space, self.hyper, np.zeros_like(self.desk.scores), out, 0, count)
+        answerer, space = self.recipe.answerer(), self.space
+        if self.recipe.space.flat:  # <w, x> of weights spelled out once
+            spelled = self.mean_weights() if averaged else self.weights()
+            weights = np.ascontiguousarray(spelled, dtype=space.weights.dtype)
+            space = linear.Linear(weights, weights[:0], np.zeros(2))
+            answerer = specialise(answers.answer, score=linear.score)
+        else:
+            space = storage.with_own_scratch(self.recipe.space, space)  # threads may ask at once
+            if averaged:
+                space = space._replace(weights=self.mean_weights())
+        scratch = np.zeros_like(self.desk.scores)
+        done: int = answerer(rows, space, self.hyper, self.clock, scratch, out, 0, count)
         return out, done
 
+    def weights(self) -> np.ndarray:
+        """The weights that predict the next round."""
+        return self.recipe.space.weights(self.space, self.clock, self.hyper)
+
     def mean_weights(self) -> np.ndarray:
-        """The average of the weights that predicted, w_1 .. w_T: w - drift / T."""
-        weights = self.space.weights
+        """The average of the weights that predicted, w_1 .. w_T; where none is kept, the last."""
+        weights = self.weights()
         if not self.space.drift.size:
-            return np.asarray(weights)
-        mean = aligned(weights.shape, weights.dtype)
-        mean[...] = weights - self.space.drift / max(self.clock, 1)
+            return weights
+        mean = aligned(weights.shape, self.space.weights.dtype)
+        mean[...] = self.recipe.space.average(self.space, self.clock, self.hyper, weights)
         return mean
 
     def widen(self, slots: int) -> None:
@@ -113,15 +124,23 @@ class Model:
     def turn(self) -> None:
         """See the one row from the other class."""
         storage.turned(self.recipe.space, self.space)
+        self._settle()
 
-    def split(self, recipe: Recipe, outputs: int, halves: tuple[int, int]) -> None:
+    def split(self, recipe: Row, outputs: int, halves: tuple[int, int]) -> None:
         """From one row for two classes to one row a class."""
         self.start = self.start._replace(outputs=outputs, many=True)
         self.space = storage.split(recipe.space, self.space, self.start, halves)
         self.choose(recipe, self.choices)
+        self._settle()
 
     def rearrange(self, outputs: int, sources: list[int]) -> None:
         """More outputs; see `storage.rearranged`."""
         self.start = self.start._replace(outputs=outputs)
         self.space = storage.rearranged(self.recipe.space, self.space, self.start, sources)
         self._prepare()
+        self._settle()
+
+    def _settle(self) -> None:
+        """Sums that the Space keeps, after its arrays took on another shape."""
+        if self.recipe.space.settle is not None:
+            self.recipe.space.settle(self.space, self.hyper)

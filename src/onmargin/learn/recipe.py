@@ -1,112 +1,209 @@
-"""Every algorithm is a row: task, loss, step, space, query.
-
-To add one: a function in `tasks`, `losses`, `steps` or a file in `spaces`, a row here, a test.
-The generic tests find the row by itself.
-"""
+"""Build a learner: task x loss x step x space x query, ours by name or the user's as functions."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any
 
-from ..compiled.parts import Part, specialise
-from . import answers, costs, label_sets, losses, queries, rounds, steps, tasks
+import numpy as np
+
+from ..compiled.parts import Part, plain
+from ..errors import BadInput
+from . import algorithms, losses, queries, steps, trials
+from .adapting import called, own_part
+from .algorithms import BINARY, LABELS, OVA, OVA_SET, REGRESSION, TOP, UNIFORM, Row
 from .spaces import confidence, covariance
-from .spaces.center import CENTER
-from .spaces.linear import LINEAR
+from .spaces.norms import GROUP, PNORM, SIGNED, SIMPLEX
+from .spaces.own import own_space
 from .spaces.ridge import FULL_RIDGE, RIDGE
+from .spaces.shrunk import SHRUNK
 from .spaces.storage import Space
 from .tasks import Task
 
+TASKS: dict[str, dict[str, Task]] = {
+    "classification": {"binary": BINARY, "top": TOP, "labels": LABELS},
+    "uniform": {"binary": BINARY, "top": UNIFORM, "labels": LABELS},
+    "one_vs_all": {"binary": BINARY, "top": OVA, "labels": OVA_SET},
+    "regression": {"regression": REGRESSION},
+}
+LOSSES = algorithms.LOSSES | {
+    "mistake": losses.mistake, "always": losses.always,
+    "log_loss": losses.logistic, "squared_error": losses.squared,
+}  # fmt: skip
+STEPS = algorithms.STEPS | {"aggressive": steps.aggressive}
+SPACES: dict[str, Space] = algorithms.REGULARIZERS | {
+    "shrunk": SHRUNK, "confidence": confidence.AROW, "covariance": covariance.AROW,
+    "ridge": RIDGE, "ridge_full": FULL_RIDGE, "pnorm": PNORM, "group": GROUP, "entropic": SIGNED,
+    "simplex": SIMPLEX,
+}  # fmt: skip
+QUERIES = {"always": queries.always}
+KINDS: dict[str, dict[str, Any]] = {
+    "task": TASKS, "loss": LOSSES, "step": STEPS, "space": SPACES, "query": QUERIES,
+}  # fmt: skip
+EUCLIDEAN = ("l2", "confidence", "covariance")
+SCHEDULED = ("constant", "unit", "sqrt")
 
-class Recipe(NamedTuple):
-    """The parts of one learner."""
 
-    task: Task
-    loss: Part
-    step: Part
-    space: Space
-    query: Part = queries.always
+class Recipe:
+    """A learner out of five parts; give it to `OnlineClassifier` or `OnlineRegressor`.
 
-    def learner(self) -> Part:
-        """The compiled loop of this recipe."""
-        decide, demand, wrong = self.task
-        score, size, move = self.space.score, self.space.size, self.space.move
-        parts = (decide, demand, wrong, self.loss, self.step, score, size, move, self.query)
-        return specialise(rounds.learn, **dict(zip(rounds.ROLES, parts, strict=True)))
+    task : "classification" (two classes: y s; several: the margin over the best rival; label sets:
+        lowest relevant over highest irrelevant), "one_vs_all", "uniform" (Perceptron) or "regression".
+    loss : "perceptron", "hinge", "squared_hinge", "logistic", "exponential", "squared",
+        "epsilon_insensitive", "mistake", "always"; or your function of (margin, required) that returns
+        (loss, slope), the slope being minus its derivative by the margin. For numbers the margin is
+        -|y - s| and -epsilon is required.
+    step : "constant" (rate), "sqrt", "unit", "pa", "pa1", "pa2", "aggressive" (p-norm); or your function
+        of any of margin, loss, slope, size, pull, now, hyper, which returns how far to go.
+    space : "l2", "pnorm", "group", "entropic", "simplex", "adagrad", "coin", "soft", "shrunk"
+        (Pegasos), "confidence" and "covariance" (AROW), "ridge" and "ridge_full"; or your function of
+        (theta, weights, hyper) that writes w = grad g*(theta) into `weights`; or (that, g) with your
+        regulariser g(w), which it is then checked against.
+    query : "always", or your function of any of space, scores, now, hyper: ask for the label?
+    own : numbers for your functions, `hyper.own[0]`, ...
 
-    def answerer(self) -> Part:
-        """Its compiled scores without learning."""
-        return specialise(answers.answer, score=self.space.score)
+    Your functions are compiled by Numba: numbers, `math`, loops; no new arrays. They are checked here.
 
-    def single(self) -> Part:
-        """Its compiled guess for one row."""
-        return specialise(answers.answer_one, score=self.space.score, decide=self.task.decide)
+    >>> import onmargin as om, numpy as np
+    >>> def smooth(margin, required):
+    ...     gap = max(required - margin, 0.0)
+    ...     return gap * gap, 2.0 * gap
+    >>> recipe = om.Recipe("classification", loss=smooth, step="sqrt", space="pnorm")
+    >>> X = np.random.default_rng(0).standard_normal((500, 20))
+    >>> model = om.OnlineClassifier(recipe, rate=0.5, random_state=0).fit(X, X[:, 0] > 0)
+    >>> bool(model.score(X, X[:, 0] > 0) > 0.9)
+    True
+    """
 
-    def judge(self) -> Part:
-        """Its compiled loop that answers with the averaged weights before each round."""
-        decide, _, wrong = self.task
-        return specialise(
-            answers.judged, score=self.space.score, decide=decide, wrong=wrong, learn=self.learner()
-        )
+    def __init__(
+        self, task: str = "classification", loss: Any = "hinge", step: Any = "constant", space: Any = "l2",
+        query: Any = "always", *, own: Any = (),
+    ) -> None:  # fmt: skip
+        self.own = np.asarray(own, float).ravel()
+        self.given = {"task": task, "loss": loss, "step": step, "space": space, "query": query}
+        for role, value in self.given.items():
+            if isinstance(value, str) and value not in KINDS[role]:
+                raise BadInput(f"{role}={value!r}; wanted one of {', '.join(map(repr, KINDS[role]))}")
+        if not isinstance(task, str):
+            raise BadInput(f"task={task!r}; wanted one of {', '.join(map(repr, TASKS))}")
+        self._refuse_misfits()
+        self._loss: Part = self._part("loss", lambda n, f: trials.check_loss(n, f))
+        self._step: Part = self._part("step", lambda n, f: trials.check_step(n, f, self.own))
+        self._query: Part = self._part("query", lambda n, f: None)
+        self._space = self._made_space()
+        self._rows: dict[str, Row] = {}
+
+    def __repr__(self) -> str:
+        words = [f"{role}={_word(value)!r}" for role, value in self.given.items() if value != "always"]
+        return f"Recipe({', '.join(words)})"
 
     def __reduce__(self) -> Any:
-        """Rows of the table are pickled by name, not by their compiled parts."""
-        for name, row in ALGORITHMS.items():
-            if row is self:
-                return _named, (name,)
-        return Recipe, tuple(self)
+        return _again, (self.given, self.own)
+
+    def __deepcopy__(self, memo: Any) -> Recipe:
+        return self  # nothing in it changes
+
+    def __eq__(self, other: object) -> bool:
+        same = isinstance(other, Recipe) and self.given == other.given
+        return same and bool(np.array_equal(self.own, other.own))  # type: ignore[attr-defined]
+
+    def __hash__(self) -> int:
+        return hash(repr(self))
+
+    def own_functions(self) -> dict[str, Any]:
+        """The user's functions, by name."""
+        found: dict[str, Any] = {}
+        for value in self.given.values():
+            for function in value if isinstance(value, tuple) else (value,):
+                if callable(function):
+                    found[plain(function).__name__] = function
+        return found
+
+    @property
+    def regression(self) -> bool:
+        """Does it learn numbers?"""
+        return bool(self.given["task"] == "regression")
+
+    def row(self, problem: str) -> Row:
+        """The parts for "binary", "top", "labels" or "regression"."""
+        if problem not in self._rows:
+            task = TASKS[self.given["task"]][problem]
+            origin = (_row_again, (self, problem))
+            self._rows[problem] = Row(task, self._loss, self._step, self._space, self._query, origin)
+        return self._rows[problem]
+
+    def _part(self, role: str, check: Callable[[str, Part], None]) -> Part:
+        given = self.given[role]
+        if isinstance(given, str):
+            built_in: Part = KINDS[role][given]
+            return built_in
+        made = own_part(role, given)
+        check(called(given), made)
+        return made
+
+    def _made_space(self) -> Space:
+        given = self.given["space"]
+        if isinstance(given, str):
+            scheduled = self.given["step"] in SCHEDULED
+            return algorithms.REGULARIZERS.get(given, SPACES[given]) if scheduled else SPACES[given]
+        if isinstance(given, Space):
+            return given
+        mapped, regularizer = given if isinstance(given, tuple) and len(given) == 2 else (given, None)
+        made = own_part("space", mapped)
+        trials.check_link(called(mapped), made, regularizer, self.own)
+        return own_space(plain(made).__name__, made)
+
+    def _refuse_misfits(self) -> None:
+        """Refuse parts of ours that do not go together, with the reason."""
+        task, loss, step, space = (self.given[role] for role in ("task", "loss", "step", "space"))
+        numbers = task == "regression"
+        if isinstance(loss, str) and numbers != (loss == "epsilon_insensitive") and loss not in (
+            "squared", "squared_error",
+        ):  # fmt: skip
+            kind = "numbers, whose margin is -|y - s|" if numbers else "classes"
+            fits = "'epsilon_insensitive' or 'squared'" if numbers else "'hinge', 'logistic', ..."
+            raise BadInput(f"loss={loss!r} says nothing about {kind}; use {fits}")
+        if not isinstance(space, str):
+            if isinstance(step, str) and step == "aggressive":
+                raise BadInput("step='aggressive' is made for the dual norm of space='pnorm' or 'group'")
+            return
+        if step in ("pa", "pa1", "pa2"):
+            if space not in EUCLIDEAN:
+                raise BadInput(f"step={step!r} solves its problem in the length that {EUCLIDEAN} measure; "
+                               f"space={space!r} has another; use step='constant' or 'sqrt'")  # fmt: skip
+            if loss == "perceptron":
+                raise BadInput(f"loss='perceptron' with step={step!r} never leaves 0, where its loss is 0")
+        if space in ("confidence", "covariance") and (step != "pa2" or loss != "hinge"):
+            raise BadInput(
+                f"space={space!r} follows PA-II's step on the hinge (AROW); use step='pa2', loss='hinge'"
+            )
+        if step == "aggressive" and space not in ("pnorm", "group"):
+            raise BadInput(
+                f"step='aggressive' is made for the dual norm of 'pnorm' or 'group', not {space!r}"
+            )
+        if space in ("shrunk", "coin") and step not in ("constant", "unit"):
+            raise BadInput(f"space={space!r} has a schedule of its own; use step='unit'")
+        if space in ("ridge", "ridge_full") and (
+            step not in ("constant", "unit") or loss not in ("mistake", "always")
+        ):
+            raise BadInput(
+                f"space={space!r} adds whole examples; use step='unit' with loss='mistake' or 'always'"
+            )
+        if space == "soft" and step not in SCHEDULED:
+            raise BadInput(
+                "space='soft' thresholds by the sum of the rates; use step='constant', 'sqrt' or 'unit'"
+            )
 
 
-def _named(name: str) -> Recipe:
-    return ALGORITHMS[name]
+def _word(value: Any) -> Any:
+    return (
+        value if isinstance(value, str) else plain(value[0] if isinstance(value, tuple) else value).__name__
+    )
 
 
-BINARY = Task(tasks.sign, tasks.binary, tasks.differs)
-TOP = Task(tasks.highest, tasks.top, tasks.differs)
-UNIFORM = Task(tasks.highest, tasks.uniform, tasks.differs)
-EVERY = Task(tasks.highest, tasks.every, tasks.differs)
-LABELS = Task(label_sets.running_bar, label_sets.labelset, label_sets.set_differs)
-CALIBRATED = Task(label_sets.dummy_bar, label_sets.calibrated, label_sets.set_differs)
-COST = Task(tasks.highest, costs.costly, tasks.differs)
-COST_GUESS = Task(tasks.highest, costs.costly_guess, tasks.differs)
-BINARY_COST = Task(tasks.sign, costs.costly_binary, tasks.differs)
-BINARY_COST_GUESS = Task(tasks.sign, costs.costly_guess_binary, tasks.differs)
-APART = Task(tasks.highest, tasks.apart, tasks.differs)
-APART_SET = Task(label_sets.running_bar, label_sets.apart_set, label_sets.set_differs)
-REGRESSION = Task(tasks.value, tasks.regression, tasks.never)
-ENCLOSE = Task(tasks.value, tasks.enclose, tasks.never)
+def _again(given: dict[str, Any], own: np.ndarray) -> Recipe:
+    return Recipe(**given, own=own)
 
-# What a step rule is called where all rivals, or two constraints at once, are met.
-SHARED = {"pa": steps.share_pa, "pa1": steps.share_pa1, "pa2": steps.share_pa2}
-BOTH = {"pa": steps.both_pa, "pa1": steps.both_pa1, "pa2": steps.both_pa2}
 
-ALGORITHMS: dict[str, Recipe] = {
-    "perceptron.binary": Recipe(BINARY, losses.mistake, steps.unit, LINEAR),
-    "perceptron.top": Recipe(TOP, losses.mistake, steps.unit, LINEAR),
-    "perceptron.uniform": Recipe(UNIFORM, losses.mistake, steps.unit, LINEAR),
-    "perceptron.labels": Recipe(LABELS, losses.mistake, steps.unit, LINEAR),
-}
-for _name, _step in (("pa", steps.pa), ("pa1", steps.pa1), ("pa2", steps.pa2)):
-    ALGORITHMS |= {
-        f"{_name}.binary": Recipe(BINARY, losses.hinge, _step, LINEAR),
-        f"{_name}.top": Recipe(TOP, losses.hinge, _step, LINEAR),
-        f"{_name}.all": Recipe(EVERY, losses.hinge, SHARED[_name], LINEAR),
-        f"{_name}.labels": Recipe(LABELS, losses.hinge, _step, LINEAR),
-        f"{_name}.calibrated": Recipe(CALIBRATED, losses.hinge, BOTH[_name], LINEAR),
-        f"{_name}.max_loss": Recipe(COST, losses.hinge, _step, LINEAR),
-        f"{_name}.prediction": Recipe(COST_GUESS, losses.hinge, _step, LINEAR),
-        f"{_name}.binary_max_loss": Recipe(BINARY_COST, losses.hinge, _step, LINEAR),
-        f"{_name}.binary_prediction": Recipe(BINARY_COST_GUESS, losses.hinge, _step, LINEAR),
-        f"{_name}.regression": Recipe(REGRESSION, losses.hinge, _step, LINEAR),
-        f"{_name}.uniclass": Recipe(ENCLOSE, losses.hinge, _step, CENTER),
-    }
-for _shape, _room, _ridge in (("diag", confidence, RIDGE), ("full", covariance, FULL_RIDGE)):
-    for _problem, _task in (("binary", BINARY), ("top", TOP), ("labels", LABELS)):
-        ALGORITHMS |= {
-            f"arow_{_shape}.{_problem}": Recipe(_task, losses.hinge, steps.pa2, _room.AROW),
-            f"cw_{_shape}.{_problem}": Recipe(_task, losses.watchful, steps.cw, _room.SCW),
-            f"scw1_{_shape}.{_problem}": Recipe(_task, losses.watchful, steps.scw1, _room.SCW),
-            f"scw2_{_shape}.{_problem}": Recipe(_task, losses.watchful, steps.scw2, _room.SCW),
-        }
-    for _problem, _task in (("binary", BINARY), ("top", APART), ("labels", APART_SET)):
-        ALGORITHMS[f"sop_{_shape}.{_problem}"] = Recipe(_task, losses.mistake, steps.unit, _ridge)
+def _row_again(recipe: Recipe, problem: str) -> Row:
+    return recipe.row(problem)

@@ -25,7 +25,8 @@ def learn(examples, space, hyper, clock, desk, trace, first, start, stop):
 
     Round t is on row `order[t]`, or `first + t` where no order is given.
 
-    Stops early at a row whose squared length is not finite, before anything was learned from it.
+    Stops early at a row whose squared length (or loss) is not finite, before anything was learned
+    from it.
     """
     rows, targets, weights, chance, order = examples
     scores, pull = desk.scores, desk.pull
@@ -48,9 +49,13 @@ def learn(examples, space, hyper, clock, desk, trace, first, start, stop):
             target = targets[t]
             mistakes += wrong(scores, target, guess, hyper)
             margin, required = demand(scores, target, guess, hyper, pull)
-            suffered, slope = loss(margin, required)
+            slope = 0.0
+            if margin != math.inf:  # nothing is demanded of an empty or a full set of labels
+                suffered, slope = loss(margin, required)
+            if not math.isfinite(suffered):  # steps that feed on themselves
+                return clock - 1, t, total, mistakes, errors, updates
             errors += margin <= 0.0
-            if slope > 0.0:  # passive otherwise
+            if slope != 0.0:  # passive otherwise
                 length = size(space, rows, now, pull, hyper)
                 if length > TINY:  # an empty row moves nothing
                     taken = step(margin, suffered, slope, length, pull, now, hyper)

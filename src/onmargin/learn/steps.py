@@ -15,8 +15,17 @@ from ..compiled.parts import part
 
 @part
 def unit(margin, loss, slope, size, pull, now, hyper):
-    """Perceptron: a step of fixed length e = 2 rho (times the example's weight). Rosenblatt 1958."""
-    return now.weight * hyper.rate
+    """A gradient step of fixed rate (times the example's weight): eta slope.
+
+    With the mistake loss it is the Perceptron's, e = 2 rho. Rosenblatt 1958.
+    """
+    return now.weight * hyper.rate * slope
+
+
+@part
+def sqrt(margin, loss, slope, size, pull, now, hyper):
+    """A gradient step whose rate falls as 1 / sqrt(t)."""
+    return now.weight * hyper.rate * slope / math.sqrt(now.clock)
 
 
 @part
@@ -24,9 +33,10 @@ def pa(margin, loss, slope, size, pull, now, hyper):
     """PA: move just far enough to meet the demand.
 
     step = loss / |z|^2   solves   min_w 1/2 |w - w_t|^2   s.t.  loss(w) = 0.
-    Crammer et al. 2006, Figure 1.
+    Crammer et al. 2006, Figure 1. Losses that bend are met where their tangent is 0: with the
+    gradient slope z, eta = loss / |slope z|^2, and what is returned is eta slope.
     """
-    return loss / size
+    return loss / (slope * size)
 
 
 @part
@@ -36,7 +46,7 @@ def pa1(margin, loss, slope, size, pull, now, hyper):
     step = min(C, loss / |z|^2)   solves   min_w 1/2 |w - w_t|^2 + C slack   s.t.  loss(w) <= slack.
     Crammer et al. 2006, Figure 1.
     """
-    return min(now.weight * hyper.C, loss / size)
+    return slope * min(now.weight * hyper.C, loss / (slope * slope * size))
 
 
 @part
@@ -46,7 +56,17 @@ def pa2(margin, loss, slope, size, pull, now, hyper):
     step = loss / (|z|^2 + 1/(2C))   solves   min_w 1/2 |w - w_t|^2 + C slack^2   s.t. the same.
     Crammer et al. 2006, Figure 1. In a confidence Space with C = 1/(2r) this is AROW.
     """
-    return loss / (size + 0.5 / (now.weight * hyper.C))
+    return slope * loss / (slope * slope * size + 0.5 / (now.weight * hyper.C))
+
+
+@part
+def aggressive(margin, loss, slope, size, pull, now, hyper):
+    """The aggressive p-norm step: [min(1 - 2 m / |z|^2, 1)]_+, times the example's weight.
+
+    With the Space's a = 1/q the number of mistakes is bounded (certificate O1). Also OM-2's step.
+    (A public program omits the 2, and with it the proof.)
+    """
+    return now.weight * max(min(1.0 - 2.0 * margin / size, 1.0), 0.0)
 
 
 @part

@@ -153,6 +153,23 @@ def apart(scores, target, guess, hyper, pull):
 
 
 @part
+def one_vs_all(scores, target, guess, hyper, pull):
+    """One against all with a margin: every output short of it is pulled by its own sign.
+
+    The margin is the smallest of y_k s_k.
+    """
+    clear(pull)
+    own = int(target)
+    least = np.inf
+    for k in range(hyper.outputs):
+        side = 1.0 if k == own else -1.0
+        least = min(least, side * scores[k])
+        if side * scores[k] < hyper.margin:
+            pull[k] = side
+    return least, hyper.margin
+
+
+@part
 def regression(scores, target, guess, hyper, pull):
     """Margin -|y - s|, and -epsilon is required: loss [|y - s| - epsilon]_+."""
     gap = target - scores[0]

@@ -5,6 +5,7 @@ Absent is empty: optional arrays have length 0, which is one branch, not a secon
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -46,10 +47,31 @@ class Hyper(NamedTuple):
     margin: float  # the margin asked for
     epsilon: float  # half-width of what is tolerated (regression), radius (uniclass)
     rate: float
+    decay: float  # the rate of round t is rate / t^decay: 0 or 1/2
     phi: float  # confidence as a normal quantile
+    lam: float  # Pegasos: weight of the regulariser
+    batch: float  # rounds that share one hypothesis
+    radius: float  # of the ball that is projected on (inf: none)
+    free: float  # 1: the constant coordinate is not regularised
+    suffix: float  # the share of last hypotheses that is averaged (1: all)
+    anchor: float  # rounds after which that share is exact
+    q: float  # dual exponent of a p-norm
+    scale: float  # a of g = |w|^2 / (2a); the size of the simplex
+    l1: float  # soft threshold
+    delta: float  # AdaGrad's offset; coin betting's first wealth
     outputs: int
     cost: np.ndarray  # square roots of the costs, (K, K) or empty
+    own: np.ndarray  # numbers of a user's own parts
     bar: np.ndarray  # (2,) running threshold of label sets and the rounds it has seen
+    live: np.ndarray  # (2,) features known, and 1 where the constant coordinate is in use
+
+
+# What a number of `Hyper` is where the user has no say in it.
+DEFAULTS = {
+    "C": 1.0, "margin": 1.0, "epsilon": 0.0, "rate": 1.0, "decay": 0.0, "phi": 1.0, "lam": 1.0,
+    "batch": 1.0, "radius": math.inf, "free": 0.0, "suffix": 1.0, "anchor": 1.0, "q": 2.0, "scale": 1.0,
+    "l1": 0.0, "delta": 1.0,
+}  # fmt: skip
 
 
 class Tally(NamedTuple):

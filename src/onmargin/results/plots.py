@@ -52,16 +52,76 @@ def learning_curves(runs: dict[str, Any], ax: Any = None, title: str = "") -> An
         ax.yaxis.set_major_formatter(lambda value, _: f"{100 * value:.0f} %")
     ax.spines[["top", "right"]].set_visible(False)
     ax.grid(alpha=0.25, lw=0.6)
-    _name_ends(ax, ends, top, percent)
+    _name_ends(ax, ends, percent)
     return ax.figure
 
 
-def _name_ends(ax: Any, ends: list[tuple[float, str, str]], top: float, percent: bool) -> None:
+def _name_ends(ax: Any, ends: list[tuple[float, str, str]], percent: bool) -> None:
     """Names beside the ends of the lines, pushed apart where they would overlap."""
     placed = -np.inf
+    bottom, top = ax.get_ylim()
     for value, name, colour in sorted(ends):
-        placed = max(value / top, placed + 0.06)
+        placed = max((value - bottom) / (top - bottom), placed + 0.06)
         number = f"{100 * value:.1f} %" if percent else f"{value:.3g}"
         ax.text(
             1.01, placed, f"{name}  {number}", color=colour, transform=ax.transAxes, va="center", fontsize=9
         )
+
+
+def sweep_lines(
+    rows: list[dict[str, Any]], configs: list[dict[str, Any]], criterion: str, best: int, ax: Any = None
+) -> Any:
+    """The criterion against the parameter with the most numbers, a line for each choice of the others.
+
+    The best configuration is marked and named. Returns the figure.
+    """
+    if ax is None:
+        _, ax = _pyplot().subplots(figsize=(7, 4.2), layout="constrained")
+    names = list(dict.fromkeys(name for config in configs for name in config))
+    values: dict[str, list[Any]] = {name: list(dict.fromkeys(c.get(name) for c in configs)) for name in names}
+    numeric = [name for name in names if all(_is_real(v) for v in values[name])]
+    along = max(numeric or names, key=lambda name: len(values[name]))
+    spread = bool(numeric) and min(values[along]) > 0 and max(values[along]) > 20 * min(values[along])
+    marks = values[along] if along in numeric else range(len(values[along]))
+    places: dict[Any, Any] = dict(zip(values[along], marks, strict=True))
+    lines: dict[str, list[tuple[float, float]]] = {}
+    for row, config in zip(rows, configs, strict=True):
+        rest = ", ".join(f"{name}={_short(config[name])}" for name in config if name != along)
+        lines.setdefault(rest, []).append((places[config.get(along)], row[criterion]))
+    for number, (_, points) in enumerate(lines.items()):
+        at, error = np.array(sorted(points)).T
+        colour, style = COLOURS[number % len(COLOURS)], STYLES[number // len(COLOURS) % len(STYLES)]
+        ax.plot(at, error, style, color=colour, lw=1.8, marker="o", ms=3.5)
+    percent = criterion == "error_rate"
+    top, value = configs[best], rows[best][criterion]
+    ax.plot(places[top.get(along)], value, "o", ms=11, mfc="none", mec="black", mew=1.5)
+    said = ", ".join(f"{name}={_short(v)}" for name, v in top.items())
+    ax.set_title(
+        f"best: {said}  ({100 * value:.1f} %)" if percent else f"best: {said}  ({value:.4g})",
+        loc="left", fontsize=11,
+    )  # fmt: skip
+    if along in numeric and spread:
+        ax.set_xscale("log")
+    elif along not in numeric:
+        ax.set_xticks(range(len(values[along])), [_short(v) for v in values[along]])
+    ax.set_xlabel(along)
+    ax.set_ylabel("online error" if percent else "mean absolute error, online")
+    if percent:
+        ax.yaxis.set_major_formatter(lambda value, _: f"{100 * value:g} %")
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.grid(alpha=0.25, lw=0.6)
+    ends = [
+        (sorted(p)[-1][1], name, COLOURS[n % len(COLOURS)])
+        for n, (name, p) in enumerate(lines.items())
+        if name
+    ]
+    _name_ends(ax, ends, percent)
+    return ax.figure
+
+
+def _is_real(value: Any) -> bool:
+    return isinstance(value, int | float | np.number) and not isinstance(value, bool) and np.isfinite(value)
+
+
+def _short(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float | np.floating) else str(value)

@@ -69,4 +69,4 @@ def move(space, rows, now, pull, step, margin, hyper):
     return step
 
 
-CENTER = Space("center", Center, FIELDS, score, size, move)
+CENTER = Space("center", Center, FIELDS, score, size, move, mean=None, flat=False)

@@ -147,5 +147,30 @@ def full_move(space, rows, now, pull, step, margin, hyper):
     return step
 
 
-RIDGE = Space("ridge", Ridge, FIELDS, score, size, move)
-FULL_RIDGE = Space("ridge (full)", FullRidge, FULL_FIELDS, full_score, size, full_move)
+@part
+def mean(space, rows, now, hyper, scores):
+    """The average's score has the same denominator."""
+    rounds = max(now.clock - 1, 1)
+    for k in range(hyper.outputs):
+        total, length = inner(rows, now.row, space.drift, space.sigma, k)
+        scores[k] -= total / (1.0 + length) / rounds
+
+
+@part
+def full_mean(space, rows, now, hyper, scores):
+    """The same with a full P; `reach` holds P_k x, as the score left it."""
+    rounds = max(now.clock - 1, 1)
+    start, stop = span(rows, now.row)
+    last = space.weights.shape[0] - 1
+    for k in range(hyper.outputs):
+        total = entry(space.drift, last, k) * rows.bias
+        length = space.reach[k, last] * rows.bias
+        for j in range(start, stop):
+            slot, value = item(rows, now.row, j)
+            total += entry(space.drift, slot, k) * value
+            length += space.reach[k, slot] * value
+        scores[k] -= total / (1.0 + length) / rounds
+
+
+RIDGE = Space("ridge", Ridge, FIELDS, score, size, move, mean, flat=False)
+FULL_RIDGE = Space("ridge (full)", FullRidge, FULL_FIELDS, full_score, size, full_move, full_mean, flat=False)

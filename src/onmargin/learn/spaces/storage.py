@@ -6,13 +6,16 @@ eights; one output has no second axis. Square fields are (outputs, slots, slots)
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...compiled.parts import Part
+from ...compiled.parts import Part, part
+from ...compiled.rows import add_scores
 
 SLOT, SQUARE, REACH, NOTE = "slot", "square", "reach", "note"
+MARK, LEDGER, ROWS = "mark", "ledger", "rows"
 
 
 class Field(NamedTuple):
@@ -20,7 +23,11 @@ class Field(NamedTuple):
 
     `signed`: the field turns over with the sign of its row; `average`: kept only where an average
     is wanted; `prior`: a new entry is 1 / `Start.prior`; `exact`: float64 whatever the user chose;
-    `scratch`: nothing of it outlives a round.
+    `scratch`: nothing of it outlives a round; `wanted`: kept only where `Start.wants` names it.
+
+    Kinds: a number per slot and output; a square per output; scratch of that size; two notes; one
+    number per slot; a few numbers of the whole (their starts in `begins`); one line per row of the
+    table being fitted (empty but then).
     """
 
     kind: str
@@ -30,6 +37,8 @@ class Field(NamedTuple):
     prior: bool = False
     exact: bool = True
     scratch: bool = False
+    wanted: str = ""
+    begins: tuple[float, ...] = ()
 
 
 class Start(NamedTuple):
@@ -41,10 +50,32 @@ class Start(NamedTuple):
     average: bool
     dtype: str
     prior: float
+    wants: tuple[str, ...] = ()
+
+
+def as_they_lie(arrays: Any, clock: int, hyper: Any) -> np.ndarray:
+    """The weights that would predict the next round."""
+    return np.asarray(arrays.weights)
+
+
+def less_drift(arrays: Any, clock: int, hyper: Any, weights: np.ndarray) -> np.ndarray:
+    """The average of the weights that predicted, w_1 .. w_T: w - drift / T."""
+    return np.asarray(weights - arrays.drift / max(clock, 1))
+
+
+@part
+def score_less_drift(space, rows, now, hyper, scores):
+    """<w - drift / T, x>: scores by the average, `scores` holding those by w."""
+    add_scores(rows, now.row, space.drift, scores, -1.0 / max(now.clock - 1, 1))
 
 
 class Space(NamedTuple):
-    """The arrays and the parts of one Space, as a recipe names them."""
+    """The arrays and the parts of one Space, as a recipe names them.
+
+    `mean` turns the scores just given into those of the average (None: it must be spelled out);
+    `weights` and `average` spell out the weights that predict the next round, and their average;
+    `settle` puts sums right after the arrays took on another shape; `flat`: a score is <w, x>.
+    """
 
     name: str
     arrays: Any  # the NamedTuple
@@ -52,6 +83,11 @@ class Space(NamedTuple):
     score: Part
     size: Part
     move: Part
+    mean: Part | None = score_less_drift
+    weights: Callable[..., np.ndarray] = as_they_lie
+    average: Callable[..., np.ndarray] = less_drift
+    settle: Callable[..., None] | None = None
+    flat: bool = True
 
 
 def padded(outputs: int, many: bool) -> int:
@@ -78,13 +114,21 @@ def _fresh(field: Field, start: Start) -> np.ndarray:
     many = start.many
     if field.kind == NOTE:
         return np.zeros(2)
+    if field.kind == LEDGER:
+        return np.array(field.begins)
+    empty = field.wanted != "" and field.wanted not in start.wants
+    empty = empty or (field.average and not start.average)
+    if field.kind == MARK:
+        return np.full(0 if empty else start.slots, field.fill)
+    if field.kind == ROWS:
+        return np.zeros((0, width) if many else 0)
     if field.kind == SQUARE:
         array = aligned((start.outputs, start.slots, start.slots), np.float64)
         array[:] = np.eye(start.slots) * _fill(field, start)
         return array
     if field.kind == REACH:
         return aligned((start.outputs, start.slots), np.float64)
-    if field.average and not start.average:
+    if empty:
         return aligned((0, width) if many else (0,), np.float64)
     shape = (start.slots, width) if many else (start.slots,)
     array = aligned(shape, start.dtype if not field.exact else np.float64)
@@ -120,10 +164,12 @@ def widened(space: Space, arrays: Any, start: Start) -> Any:
     """More slots; the constant coordinate stays last."""
     wide = build(space, start)
     for field, old, new in zip(space.fields.values(), arrays, wide, strict=True):
-        if field.kind == SLOT and old.shape[0]:
+        if field.kind in (SLOT, MARK) and old.shape[0]:
             new[: old.shape[0] - 1] = old[:-1]
             new[old.shape[0] - 1 : -1] = _fill(field, start)
             new[-1] = old[-1]
+        elif field.kind == LEDGER:
+            new[...] = old
         elif field.kind == SQUARE:
             kept = np.r_[: old.shape[1] - 1, new.shape[1] - 1]
             new[np.ix_(range(old.shape[0]), kept, kept)] = old
@@ -147,6 +193,8 @@ def rearranged(space: Space, arrays: Any, start: Start, sources: list[int]) -> A
             new[:, into] = old[:, out_of]
         elif field.kind == SQUARE:
             new[into] = old[out_of]
+        elif field.kind in (MARK, LEDGER):
+            new[...] = old
     return more
 
 
@@ -157,6 +205,8 @@ def split(space: Space, arrays: Any, start: Start, halves: tuple[int, int]) -> A
     """
     more = build(space, start)
     for field, old, new in zip(space.fields.values(), arrays, more, strict=True):
+        if field.kind in (MARK, LEDGER):
+            new[...] = old
         for k, side in zip(halves, (-0.5, 0.5), strict=True):
             if field.kind == SLOT and old.shape[0]:
                 new[:, k] = side * old if field.signed else old

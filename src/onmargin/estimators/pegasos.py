@@ -1,0 +1,253 @@
+"""Pegasos: the SVM objective, one example at a time."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import clone as sklearn_clone
+from sklearn.utils.validation import _num_samples
+
+from ..errors import BadInput
+from ..features.slots import Slots
+from ..learn.model import Model
+from ..learn.svm import Problem
+from .classifier import LinearClassifier
+from .lessons import NO_ORDER, Lesson
+from .orders import Orders
+from .parameters import require_positive, require_whole
+from .priors import Prior
+
+ORDERS = ("shuffle", "cyclic", "random")
+
+
+class Pegasos(LinearClassifier):
+    """The support vector machine by stochastic subgradient steps of length 1 / (lam t).
+
+    f(w) = lam/2 |w - prior|^2 + 1/N sum c_i [1 - y_i <w, x_i>]_+; in round t
+    w <- prior + (1 - 1/t) (w - prior) + c y x / (lam t) where the margin is below 1. Every step costs
+    O(nonzeros), averaged or not. For any order and any u the regret in f is at most
+    sum |gradient|^2 / (2 lam t).
+
+    Parameters
+    ----------
+    lam : weight of the regulariser; None: 1 / N in `fit`, 1e-4 in streams (`lam_`). C of an SVM with
+        a sum of losses is 1 / (lam N).
+    order : of `fit`: "shuffle" (a permutation each pass), "cyclic", "random" (with replacement; the
+        theorem's setting). Streams go in row order.
+    batch_size : examples that share one step; an unfinished batch is carried into the next call.
+    project : keep w in the ball of radius sqrt(f(prior) / lam), which contains the optimum.
+    average : True (mean of the weights that predicted), a share such as 0.5 (of the last of them), False.
+    prior : (coefficients, intercept) or a fitted linear model: regularise towards it (transfer). It is
+        kept through `clone`.
+    multiclass : "crammer_singer" (the true class against its best rival) or "one_vs_all".
+    fit_intercept : True (inside the norm), False, or "free" (not regularised; no guarantee then).
+    class_weight : c_i by class; "balanced": n / (K n_y), in streams by running counts.
+
+    After `fit`: `objective_`, and `dual_gap_`, which is at least objective_ - min f. With a share as
+    `average`, exactly that share of the last hypotheses is averaged when `fit` makes all of `max_iter`
+    passes (`tol=None`); streams, and fits that stop early, take between that share and 1 - (1 - share)^2.
+
+    Reference: Shalev-Shwartz, Singer, Srebro & Cotter 2011.
+
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.preprocessing import scale
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = Pegasos(lam=0.01, random_state=0, tol=None).fit(scale(X), y)
+    >>> model.score(scale(X), y) > 0.95, 0 <= model.dual_gap_ < 0.1
+    (True, True)
+    """
+
+    _lam = 1e-4  # where it is not given: streams
+    _rounds = 1.0  # of a fit, where they are known beforehand
+
+    def __init__(
+        self, *, lam: float | None = None, order: str = "shuffle", batch_size: int = 1,
+        project: bool = False, average: bool | float = True, prior: Any = None,
+        multiclass: str = "crammer_singer", fit_intercept: bool | str = True,
+        intercept_scaling: float = 1.0, max_iter: int = 20, tol: float | None = 1e-3,
+        n_iter_no_change: int = 2, random_state: Any = None, classes: Any = None,
+        class_weight: Any = None, warm_start: bool = False, verbose: int = 0, dtype: str = "float64",
+        growing: bool = False,
+    ) -> None:  # fmt: skip
+        self.lam, self.order, self.batch_size, self.project = lam, order, batch_size, project
+        self.average, self.prior, self.multiclass = average, prior, multiclass
+        self.fit_intercept, self.intercept_scaling = fit_intercept, intercept_scaling
+        self.max_iter, self.tol, self.n_iter_no_change = max_iter, tol, n_iter_no_change
+        self.random_state, self.classes, self.class_weight = random_state, classes, class_weight
+        self.warm_start, self.verbose, self.dtype, self.growing = warm_start, verbose, dtype, growing
+
+    def __sklearn_clone__(self) -> Any:
+        """A fresh learner; the prior stays fitted."""
+        params = self.get_params(deep=False)
+        kept = params.pop("prior")
+        return type(self)(prior=kept, **{name: sklearn_clone(v, safe=False) for name, v in params.items()})
+
+    # ---- parameters
+
+    @property
+    def _bars(self) -> str:  # type: ignore[override]
+        return "running" if self.multiclass == "crammer_singer" else "zero"
+
+    @property
+    def _suffix(self) -> float:
+        return 1.0 if isinstance(self.average, bool | np.bool_) else float(self.average)
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if self.lam is not None:
+            require_positive("lam", self.lam, False, False)
+        require_whole("batch_size", self.batch_size)
+        if self.order not in ORDERS:
+            raise BadInput(f"order={self.order!r}; wanted 'shuffle', 'cyclic' or 'random'")
+        if self.multiclass not in ("crammer_singer", "one_vs_all"):
+            raise BadInput(f"multiclass={self.multiclass!r}; wanted 'crammer_singer' or 'one_vs_all'")
+        if isinstance(self.fit_intercept, str) and self.fit_intercept != "free":
+            raise BadInput(f"fit_intercept={self.fit_intercept!r}; wanted True, False or 'free'")
+        if not isinstance(self.average, bool | np.bool_):
+            require_positive("average", self.average, False, False)
+            if self.average >= 1:
+                raise BadInput(f"average={self.average!r}; wanted True, False or a share below 1")
+        if self.project and self.fit_intercept == "free":
+            raise BadInput(
+                "project=True keeps all of w in a ball; fit_intercept='free' leaves it; choose one"
+            )
+        if self.project and self.multiclass == "one_vs_all" and self._outputs()[0] > 1:
+            raise BadInput("project=True has one ball for all classes; use multiclass='crammer_singer'")
+
+    def _recipe_name(self) -> str:
+        problem = self._problem()
+        if self.multiclass == "one_vs_all" and problem != "binary":
+            problem = "apart" if problem == "top" else "apart_labels"
+        return f"pegasos.{problem}"
+
+    @property
+    def lam_(self) -> float:
+        """lam as it is used."""
+        return float(self._fitted().choices["lam"])
+
+    def _choices(self) -> dict[str, Any]:
+        begun = {} if self._model is None else self._model.choices
+        lam = float(self.lam) if self.lam is not None else begun.get("lam", self._lam)
+        radius = begun.get("radius", 1.0 / math.sqrt(lam)) if self.project else math.inf
+        return {
+            "lam": lam, "batch": self.batch_size, "rate": 1.0 / self.batch_size, "radius": radius,
+            "free": self.fit_intercept == "free", "suffix": self._suffix,
+            "anchor": begun.get("anchor", self._rounds),
+        }  # fmt: skip
+
+    def _wants(self) -> tuple[str, ...]:
+        wanted = {"prior": self.prior is not None, "batch": self.batch_size > 1, "suffix": self._suffix < 1}
+        return tuple(name for name, is_wanted in wanted.items() if is_wanted)
+
+    # ---- the prior
+
+    def _begin(self, model: Model, known: int) -> None:
+        if self.prior is None or known:
+            return
+        labels, prior = self._labels, Prior(self.prior)
+        if labels is None or not (labels.closed or len(labels.known) > 1 or labels.sets):
+            raise BadInput("prior= has a sign for each class; announce the classes (classes=) first")
+        coef, intercept = prior.rows(labels)
+        width = len(self._slots) if self._by_name and self._slots else self._width
+        if coef.shape[1] != width:
+            raise BadInput(f"prior= has {coef.shape[1]} coefficients a row; wanted {width}, one per feature")
+        if intercept.any() and not self._bias:
+            raise BadInput("prior= has an intercept, but fit_intercept=False; set it to True")
+        table = model.space.prior.reshape(model.start.slots, -1)
+        table[:width, : len(coef)] = coef.T
+        if self._bias:
+            table[-1, : len(coef)] = intercept / self._bias
+
+    def _first_names(self) -> Slots:
+        if self.prior is None:
+            return Slots()
+        prior = Prior(self.prior)
+        return Slots(range(prior.coef.shape[1]) if prior.names is None else prior.names)
+
+    def _check_open(self) -> None:
+        if self.prior is not None:
+            raise BadInput("a new class came, but prior= has no row for it; announce all classes=")
+
+    def _set_weights(self, model: Model, coef: Any, intercept: Any) -> None:
+        if coef is not None or intercept is not None:
+            raise BadInput("Pegasos multiplies its first weights by 0: use prior= in place of coef_init")
+
+    # ---- fit
+
+    def fit(
+        self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None, sample_weight: Any = None
+    ) -> Any:
+        """Learn from scratch in at most `max_iter` passes (`warm_start`: go on from here)."""
+        with self._all_or_nothing():
+            rows = _num_samples(X)
+            self._lam = 1.0 / max(rows, 1)
+            begun = self._model.clock if self.warm_start and self._model is not None else 0
+            batch = self.batch_size if isinstance(self.batch_size, int | np.integer) else 1
+            most = self.max_iter if isinstance(self.max_iter, int | np.integer) else 1
+            self._rounds = float(max(-(-(begun + rows * most) // max(batch, 1)), 1))
+            self._fit(X, y, coef_init, intercept_init, sample_weight)
+            del self._lam, self._rounds
+        return self
+
+    def _row_order(self, generator: np.random.Generator, count: int, model: Model) -> np.ndarray:
+        return self._orders.next(generator) if self.order != "cyclic" else NO_ORDER
+
+    def _run_passes(self, X: Any, model: Model, lesson: Lesson) -> None:
+        if self.batch_size > lesson.count:
+            raise BadInput(f"batch_size={self.batch_size} is more than the {lesson.count} rows")
+        problem, prior, lam = self._objective_on(lesson), self._prior_weights(model), model.choices["lam"]
+        if self.project:
+            radius = math.sqrt(problem.loss(prior) / lam)
+            model.choose(model.recipe, model.choices | {"radius": radius})
+        wide = model.space.weights.shape[1:]
+        model.space = model.space._replace(hits=np.zeros((lesson.count, *wide)))
+        self._orders = Orders(self.order, lesson.count, self.batch_size, model.clock)
+        super()._run_passes(X, model, lesson)
+        del self._orders
+        hits = model.space.hits.reshape(lesson.count, -1)[:, : model.start.outputs]
+        model.space = model.space._replace(hits=np.zeros((0, *wide)))
+        free = self.fit_intercept == "free"
+        self.objective_ = problem.objective(model.mean_weights(), prior, lam, free)
+        batches = max(model.clock // self.batch_size, 1)
+        duals = problem.feasible(hits * (problem.seen / batches))
+        bound = problem.dual(duals, prior, lam)
+        self.dual_gap_ = math.nan if free else self.objective_ - bound  # (another dual has the free one)
+
+    def _objective_on(self, lesson: Lesson) -> Problem:
+        """The objective on these rows, with their weights."""
+        labels = self._labels
+        assert labels is not None
+        ranked = self.multiclass == "crammer_singer"
+        caps = lesson.weights if lesson.weights.size else np.ones(lesson.count)
+        if labels.sets:
+            marks = lesson.y.toarray() if sp.issparse(lesson.y) else np.asarray(lesson.y)
+            return Problem(lesson.rows, np.where(marks > 0, 1.0, -1.0), caps, ranked)
+        codes = labels.codes(lesson.y)
+        weighting = labels.fitted_weights(codes[caps > 0], self._weighting())
+        if weighting is not None:
+            caps = caps * np.array([float(weighting.get(label, 1.0)) for label in labels.known])[codes]
+        if labels.outputs == 1:
+            return Problem(lesson.rows, (2.0 * codes - 1.0)[:, None], caps, False)
+        sides = np.where(codes[:, None] == np.arange(len(labels.known)), 1.0, -1.0)
+        return Problem(lesson.rows, sides, caps, ranked)
+
+    def _prior_weights(self, model: Model) -> np.ndarray:
+        if model.space.prior.size:
+            return np.asarray(model.space.prior)
+        return np.zeros(model.space.weights.shape)
+
+    def objective(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """f at the weights that predict, on any data."""
+        model = self._fitted()
+        X = self._table(X, reset=False)
+        y = self._read_y(y, X.shape[0])
+        labels = self._labels
+        assert labels is not None
+        self._check_width(labels, y)
+        self._refuse_unknown(labels, y)
+        problem = self._objective_on(self._lesson(X, y, sample_weight))
+        free = self.fit_intercept == "free"
+        return problem.objective(model.mean_weights(), self._prior_weights(model), model.choices["lam"], free)

@@ -1,0 +1,72 @@
+"""Parameters as a file can hold them: a recipe by the names of its parts, a prior by its numbers.
+
+A user's functions do not go into the file: their names and what their source says (comments and
+layout apart) do, and `om.load(path, parts={name: function})` brings them back.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import inspect
+import textwrap
+from typing import Any
+
+from ..compiled.parts import fingerprint, plain
+from ..errors import BadInput
+from ..learn.recipe import Recipe
+from .priors import Prior
+
+
+def packed(value: Any) -> Any:
+    """A parameter for the file."""
+    if isinstance(value, Recipe):
+        given = {role: _name(part) for role, part in value.given.items()}
+        marks = {name: source_mark(function) for name, function in value.own_functions().items()}
+        return {"recipe": given, "own": value.own, "functions": marks}
+    if hasattr(value, "coef_"):
+        prior = Prior(value)
+        return prior.coef, prior.intercept
+    return value
+
+
+def unpacked(value: Any, parts: dict[str, Any] | None) -> Any:
+    """The parameter that `packed` was given; functions are looked up in `parts`."""
+    if not (isinstance(value, dict) and "recipe" in value and "functions" in value):
+        return value
+    for name, mark in value["functions"].items():
+        if name not in (parts or {}):
+            raise BadInput(f"the model has the function {name!r}; give it as parts={{{name!r}: ...}}")
+        if source_mark((parts or {})[name]) != mark:
+            raise BadInput(f"parts[{name!r}] is not the function that the model was saved with")
+    given = {role: _part(part, parts or {}) for role, part in value["recipe"].items()}
+    return Recipe(**given, own=value["own"])
+
+
+def source_mark(function: Any) -> str:
+    """Hex digits of what a function's source says; of its bytecode where there is no source."""
+    python = plain(function)
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(python)))
+        text = ast.dump(tree)
+    except (OSError, TypeError, SyntaxError):
+        text = fingerprint(python)[-8:]
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _name(part: Any) -> Any:
+    if isinstance(part, str):
+        return part
+    if isinstance(part, tuple) and all(callable(p) for p in part):
+        return tuple(("function", plain(p).__name__) for p in part)
+    if callable(part):
+        return ("function", plain(part).__name__)
+    raise BadInput(f"a recipe with {part!r} cannot be saved; wanted names and functions")
+
+
+def _part(part: Any, parts: dict[str, Any]) -> Any:
+    if isinstance(part, str):
+        return part
+    if part[0] == "function":
+        return parts[part[1]]
+    return tuple(parts[name] for _, name in part)

@@ -1,0 +1,43 @@
+"""A user's plain function as a part: it names the arguments it wants, we pass those."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from types import FunctionType
+from typing import Any
+
+from ..compiled.parts import Part, compose, fingerprint, part, plain
+from ..errors import BadInput
+
+# What the loop hands to each role, by name.
+ARGUMENTS = {
+    "loss": ("margin", "required"),
+    "step": ("margin", "loss", "slope", "size", "pull", "now", "hyper"),
+    "space": ("theta", "weights", "hyper"),
+    "query": ("space", "scores", "now", "hyper"),
+}
+
+
+def own_part(role: str, function: Any) -> Part:
+    """The function as a part of that role, under a name that changes with what it computes."""
+    source = plain(function)
+    if not isinstance(source, FunctionType):
+        raise BadInput(f"{role}={function!r}; wanted a name or a Python function")
+    wanted = ARGUMENTS[role]
+    given = list(inspect.signature(source).parameters)
+    strange = [name for name in given if name not in wanted]
+    if strange:
+        raise BadInput(
+            f"the {role} {source.__name__!r} takes {', '.join(given)}; wanted some of {', '.join(wanted)}"
+        )
+    name = f"{called(function)}_{fingerprint(source)[-8:]}"
+    text = f"def adapter({', '.join(wanted)}):\n    return own({', '.join(given)})\n"
+    scope: dict[str, Any] = {"__name__": __name__}
+    exec(compile(text, __file__, "exec"), scope)  # the names were checked against ours
+    return compose(scope["adapter"], name, own=function if source is not function else part(source))
+
+
+def called(function: Any) -> str:
+    """A function's name, fit for ours."""
+    return re.sub(r"\W", "", plain(function).__name__) or "own"

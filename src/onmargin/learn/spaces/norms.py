@@ -1,0 +1,119 @@
+"""The Spaces of `normed`, put together: p-norm, group norm, entropy with signs and on the simplex.
+
+Beside the compiled parts each has its map in plain NumPy, for whoever wants all weights at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...compiled.parts import Part, compose
+from . import normed
+from .normed import COUNT, FIELDS, LAST, SUM, TOP, WORK, Normed
+from .storage import Space
+
+
+def gauges(arrays: Any, grouped: bool) -> np.ndarray:
+    """What each coordinate of theta is measured by."""
+    if not grouped:
+        return np.asarray(np.abs(arrays.weights))
+    place = arrays.group.astype(int) if arrays.group.size else slice(None)
+    each = np.sqrt(arrays.norms)[place]
+    return np.asarray(each if arrays.weights.ndim == 1 else each[:, None])
+
+
+def read_norm(arrays: Any, clock: int, hyper: Any, grouped: bool = False) -> np.ndarray:
+    """a theta_i (gauge / |theta|_q)^(q-2)"""
+    said = normed.norm_reading(arrays.ledger[TOP], arrays.ledger[SUM], 0.0, hyper.q)
+    ratio = gauges(arrays, grouped) / said if said > 0 else np.zeros(1)
+    return np.asarray(hyper.scale * arrays.weights * ratio ** (hyper.q - 2.0))
+
+
+def read_groups(arrays: Any, clock: int, hyper: Any) -> np.ndarray:
+    """The same, measured by groups."""
+    return read_norm(arrays, clock, hyper, grouped=True)
+
+
+def living(arrays: Any, hyper: Any) -> np.ndarray:
+    """Which coordinates exist."""
+    mask = np.zeros(arrays.weights.shape, bool)
+    mask[: int(hyper.live[0]), ...] = True
+    mask[-1, ...] = hyper.live[1] > 0
+    if mask.ndim == 2:
+        mask[:, hyper.outputs :] = False
+    return mask
+
+
+def _entropic(arrays: Any, hyper: Any, signed: bool) -> np.ndarray:
+    theta, mask = arrays.weights.astype(np.float64), living(arrays, hyper)
+    top = float(np.abs(theta[mask]).max() if signed else theta[mask].max()) if mask.any() else 0.0
+    up, down = np.exp(theta - top), np.exp(-theta - top) if signed else np.zeros(theta.shape)
+    return np.asarray(hyper.scale * np.where(mask, up - down, 0.0) / (up + down)[mask].sum())
+
+
+def read_signed(arrays: Any, clock: int, hyper: Any) -> np.ndarray:
+    """B sinh(theta_i) / sum cosh"""
+    return _entropic(arrays, hyper, True)
+
+
+def read_simplex(arrays: Any, clock: int, hyper: Any) -> np.ndarray:
+    """B softmax(theta)"""
+    return _entropic(arrays, hyper, False)
+
+
+def averaged(arrays: Any, clock: int, hyper: Any, weights: np.ndarray) -> np.ndarray:
+    """The average of the weights that predicted."""
+    since = clock - arrays.ledger[LAST]
+    return np.asarray((arrays.drift + since * weights) / max(clock, 1)) if clock else weights
+
+
+def _settle(grouped: bool, signed: bool | None) -> Callable[[Any, Any], None]:
+    """The sums after the arrays took on another shape; `signed` is None for norms."""
+
+    def settle(arrays: Any, hyper: Any) -> None:
+        ledger, mask = arrays.ledger, living(arrays, hyper)
+        if grouped:
+            squares = (arrays.weights.astype(np.float64) ** 2).reshape(len(arrays.weights), -1).sum(axis=1)
+            place = arrays.group.astype(int) if arrays.group.size else np.arange(len(squares))
+            arrays.norms[:] = np.bincount(place, squares, len(squares))
+            values = np.sqrt(arrays.norms)
+        else:
+            theta = arrays.weights.astype(np.float64)[mask]
+            values = theta if signed is False else np.abs(theta)
+        top = float(values.max()) if values.size else 0.0
+        terms = {None: normed.power_term, True: normed.cosh_term, False: normed.exp_term}[signed]
+        ledger[TOP], ledger[SUM] = top, sum(terms(float(value), top, hyper.q) for value in values)
+        ledger[COUNT], ledger[WORK] = mask.sum(), 0.0
+
+    return settle
+
+
+def _space(name: str, read: Any, measure: Part, grouped: bool, signed: bool | None, **roles: Any) -> Space:
+    """One Space of this family, from its parts."""
+    roles["GROUPED"] = 1.0 if grouped else 0.0
+    roles["fresh"] = normed.fresh
+    for helper in (normed.shift_theta, normed.sum_anew, normed.remember):
+        roles[helper.__name__] = compose(helper, f"{helper.__name__}_{name}", **roles)
+    made = [compose(part, f"{part.__name__}_{name}", **roles) for part in (normed.score, normed.move)]
+    settle = _settle(grouped, signed)
+    return Space(name, Normed, FIELDS, made[0], measure, made[1], normed.mean, read, averaged, settle)
+
+
+_POWERS: dict[str, Any] = {
+    "term": normed.power_term, "rescale": normed.power_rescale, "reading": normed.norm_reading,
+    "weigh": normed.power_weigh,
+}  # fmt: skip
+_EXPS: dict[str, Any] = {"rescale": normed.exp_rescale, "reading": normed.cosh_reading}
+PNORM = _space("pnorm", read_norm, normed.size_q, False, None, gauge=normed.own_gauge, **_POWERS)
+GROUP = _space("group", read_groups, normed.size_groups, True, None, gauge=normed.group_gauge, **_POWERS)
+SIGNED = _space(
+    "entropic", read_signed, normed.size_largest, False, True,
+    gauge=normed.own_gauge, term=normed.cosh_term, weigh=normed.sinh_weigh, **_EXPS,
+)  # fmt: skip
+SIMPLEX = _space(
+    "simplex", read_simplex, normed.size_largest, False, False,
+    gauge=normed.plain_gauge, term=normed.exp_term, weigh=normed.exp_weigh, **_EXPS,
+)  # fmt: skip

@@ -1,0 +1,135 @@
+"""Many models of one row of the table side by side, each a lane: the row is read once for all.
+
+Weights lie [feature][model], so that scores and moves are SIMD over models; between them the very
+same `demand`, `loss` and `step` run lane by lane, each lane with its own numbers. The only other
+loop over rounds.
+"""
+
+from __future__ import annotations
+
+import math
+from types import FunctionType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..compiled.parts import Part, specialise
+from ..compiled.rows import add_rows, prefetch_row, score_rows
+from .algorithms import Row
+from .losses import hinge as loss
+from .series import harmonic
+from .spaces.linear import LINEAR
+from .spaces.shrunk import SHRUNK
+from .spaces.storage import aligned, padded
+from .steps import pa1 as step
+from .tasks import binary as demand
+from .tasks import differs as wrong
+from .tasks import sign as decide
+from .vocabulary import TINY, Hyper, Round
+
+# Numbers of `Hyper` that may differ from lane to lane, in the order of `Lanes.knobs`.
+KNOBS = ("C", "margin", "epsilon", "rate", "decay", "lam")
+SHRINKS = 0.0  # 1: Pegasos' factor 1 / (lam (t - 1))
+
+
+class Lanes(NamedTuple):
+    """Weights (slots, models padded), numbers (knobs, models), and what the rounds came to."""
+
+    weights: np.ndarray
+    drift: np.ndarray  # empty: no average wanted
+    knobs: np.ndarray
+    losses: np.ndarray
+    gaps: np.ndarray  # sum of |y - s|
+    mistakes: np.ndarray
+    errors: np.ndarray
+    updates: np.ndarray
+    scores: np.ndarray  # scratch, as are the others
+    pull: np.ndarray
+    one: np.ndarray
+
+
+def sweep(examples, lanes, hyper, clock, first, start, stop):
+    """Rounds start .. stop - 1 for every lane; (clock, position reached)."""
+    rows, targets, weights, _, order = examples
+    scores, pull, one, knobs = lanes.scores, lanes.pull, lanes.one, lanes.knobs
+    for t in range(start, stop):
+        row = order[t] if order.size else first + t
+        weight = weights[t] if weights.size else 1.0
+        length = score_rows(rows, row, lanes.weights, scores)
+        if not math.isfinite(length):
+            return clock, t
+        if not weight > 0.0:  # a round that is not seen
+            continue
+        if t + 1 < stop:
+            prefetch_row(rows, order[t + 1] if order.size else row + 1, lanes.weights)
+        clock += 1
+        now = Round(row, clock, weight, 0.0)
+        target = targets[t]
+        moved = False
+        for m in range(knobs.shape[1]):
+            own = Hyper(
+                knobs[0, m], knobs[1, m], knobs[2, m], knobs[3, m], knobs[4, m], hyper.phi, knobs[5, m],
+                hyper.batch, hyper.radius, hyper.free, hyper.suffix, hyper.anchor, hyper.q, hyper.scale,
+                hyper.l1, hyper.delta, hyper.outputs, hyper.cost, hyper.own, hyper.bar, hyper.live,
+            )  # fmt: skip
+            score = scores[m : m + 1]
+            if SHRINKS > 0.0:
+                score[0] *= 1.0 / (own.lam * (clock - 1.0)) if clock > 1 else 0.0
+            guess = decide(score, now, own)
+            lanes.mistakes[m] += wrong(score, target, guess, own)
+            lanes.gaps[m] += abs(target - score[0])
+            margin, required = demand(score, target, guess, own, one)
+            suffered, slope = loss(margin, required)
+            if not math.isfinite(suffered):  # its steps feed on themselves: out of the race
+                suffered, slope = math.inf, 0.0
+            lanes.losses[m] += suffered
+            lanes.errors[m] += margin <= 0.0
+            far = 0.0
+            if slope != 0.0 and length > TINY:
+                far = step(margin, suffered, slope, length, one, now, own) * one[0]
+            pull[m] = far
+            if far != 0.0:
+                lanes.updates[m] += 1.0
+                moved = True
+        if moved:
+            add_rows(rows, row, lanes.weights, pull, 1.0)
+            if lanes.drift.size:
+                when = -harmonic(clock - 1.0) if SHRINKS > 0.0 else float(clock)
+                add_rows(rows, row, lanes.drift, pull, when)
+    return clock, stop
+
+
+shrunk_sweep = FunctionType(sweep.__code__, {**globals(), "SHRINKS": 1.0}, "shrunk_sweep")
+
+
+AT_ONCE = 16  # lanes: two registers; more at once are slower than one sixteen after the other
+
+
+def can_sweep(row: Row) -> bool:
+    """Is there a lane for this row of the table? (One output, in a plain or a shrunk Space.)"""
+    return row.space is LINEAR or row.space is SHRUNK
+
+
+def sweeper(row: Row) -> Part:
+    """The compiled loop of a row."""
+    decide, demand, wrong = row.task
+    parts: dict[str, Any] = {
+        "decide": decide,
+        "demand": demand,
+        "wrong": wrong,
+        "loss": row.loss,
+        "step": row.step,
+    }
+    return specialise(shrunk_sweep if row.space is SHRUNK else sweep, **parts)
+
+
+def fresh_lanes(knobs: np.ndarray, start: np.ndarray, average: bool) -> Lanes:
+    """Lanes before the first round, each at the same weights (and of their dtype)."""
+    models, slots = knobs.shape[1], len(start)
+    wide = padded(models, True)
+    weights = aligned((slots, wide), start.dtype)
+    weights[:, :models] = start[:, None]
+    sums: Any = [np.zeros(models) for _ in range(5)]
+    scratch: Any = [aligned((wide,), float) for _ in range(2)]
+    drift = aligned((slots if average else 0, wide), float)
+    return Lanes(weights, drift, knobs, *[*sums, *scratch, np.zeros(1)])

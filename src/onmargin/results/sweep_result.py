@@ -1,0 +1,75 @@
+"""What a grid came to."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from ..errors import BadInput, extra
+
+
+class SweepResult:
+    """Progressive error of every configuration, and its learner.
+
+    `rows` has a dict for each: its parameters, error_rate (numbers: mae), mean_loss, mistakes,
+    updates, rounds. `table` is the same as a frame. Classes are judged by the error rate, numbers by
+    the mean absolute error, ties by the mean loss and then by the order of the grid.
+    """
+
+    def __init__(
+        self, configs: list[dict[str, Any]], lines: list[dict[str, Any]], make: Callable[[int], Any],
+        kind: str, in_lanes: int,
+    ) -> None:  # fmt: skip
+        self.configs, self.kind, self.in_lanes = configs, kind, in_lanes
+        self.criterion = "error_rate" if kind == "labels" else "mae"
+        dropped = "mae" if kind == "labels" else "error_rate"
+        self.rows = [
+            {**config, **{k: v for k, v in line.items() if k != dropped}}
+            for config, line in zip(configs, lines, strict=True)
+        ]
+        self._make = make
+        self.best_index = min(range(len(self.rows)), key=self._rank)
+
+    def _rank(self, number: int) -> tuple[float, float, int]:
+        row = self.rows[number]
+        judged = float(row[self.criterion])
+        return (math.inf if math.isnan(judged) else judged), float(row["mean_loss"]), number
+
+    def __repr__(self) -> str:
+        row = self.rows[self.best_index]
+        return (
+            f"SweepResult({len(self.rows)} configurations, best {self.best_params} with "
+            f"{self.criterion} {row[self.criterion]:.4f})"
+        )
+
+    @property
+    def table(self) -> Any:
+        """One line per configuration, in the order of the grid."""
+        try:
+            import pandas as pd
+        except ImportError:
+            raise extra("pandas", "frames") from None
+        return pd.DataFrame(self.rows)
+
+    @property
+    def best_params(self) -> dict[str, Any]:
+        """The parameters of the grid that did best."""
+        return dict(self.configs[self.best_index])
+
+    @property
+    def best_model(self) -> Any:
+        """The learner that did best, after its pass; it goes on like any other."""
+        return self.model(self.best_index)
+
+    def model(self, number: int) -> Any:
+        """The learner of one configuration, after its pass."""
+        if not 0 <= number < len(self.rows):
+            raise BadInput(f"there is no configuration {number}; wanted 0 to {len(self.rows) - 1}")
+        return self._make(number)
+
+    def plot(self, ax: Any = None) -> Any:
+        """The error against the parameter with the most values, a line for each of the others."""
+        from .plots import sweep_lines
+
+        return sweep_lines(self.rows, self.configs, self.criterion, self.best_index, ax=ax)
