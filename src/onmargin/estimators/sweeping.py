@@ -40,7 +40,7 @@ class Sixteen:
 
     def line(self, lane: int) -> dict[str, Any]:
         """What one configuration came to."""
-        lanes, rounds = self.lanes, max(self.clock, 1)
+        lanes, rounds = self.lanes, float(max(self.clock, 1))
         if not np.isfinite(lanes.losses[lane]):
             rounds = np.nan  # diverged: out of the race
         return {

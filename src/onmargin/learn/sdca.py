@@ -53,7 +53,7 @@ def solve(
     sides = np.ascontiguousarray(problem.sides[:, 0])
     draw = np.random.default_rng(seed)
     weights, duals = prior.copy(), np.zeros(count)
-    value, gap, passes = np.inf, np.inf, 0
+    value, gap, passes = 0.0, np.inf, 0
     while passes < most and gap > tol * max(1.0, abs(value)):
         passes += 1
         ascend(problem.rows, sides, problem.caps, weights, duals, draw.permutation(count), factor)

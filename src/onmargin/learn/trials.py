@@ -110,8 +110,8 @@ def check_link(name: str, function: Part, regularizer: Any, own: np.ndarray) -> 
         run("space", name, trial, theta, weights, hyper)
         if not np.isfinite(weights).all():
             raise BadInput(
-                f"the space {name!r} left {weights.tolist()} for theta={theta.tolist()}; wanted it to write a "
-                "finite number for every theta into `weights`"
+                f"the space {name!r} left {weights.tolist()} for theta={theta.tolist()}; wanted it to write "
+                "a finite number for every theta into `weights`"
             )
         return weights
 
@@ -159,8 +159,8 @@ def _check_conjugate(name: str, regularizer: Any, theta: np.ndarray, weights: np
     best = min(minimize(value, s, method="BFGS").fun for s in (weights, start, 0.5 * weights))
     if here > best + 1e-4 * max(1.0, abs(best)):
         raise BadInput(
-            f"the space {name!r} does not fit its regulariser: <theta, w> - g(w) is {-here:.6g} at its weights, "
-            f"but the conjugate g*(theta) is {-best:.6g}"
+            f"the space {name!r} does not fit its regulariser: <theta, w> - g(w) is {-here:.6g} at its "
+            f"weights, but the conjugate g*(theta) is {-best:.6g}"
         )
 
 
