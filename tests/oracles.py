@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import norm
 
+from . import oracles_ftrl as ftrl
 from . import oracles_pa as pa
 from .oracles_pa import best_rival, extremes
 
@@ -34,7 +35,7 @@ class Run(NamedTuple):
 def play(name, X, y, h, outputs, **parameters):
     """Run the learner of a row of the table over a stream; a weight of 0 is a round not seen."""
     learner, fixed = ORACLES[name]
-    p = SimpleNamespace(**{**DEFAULTS, **fixed, **parameters})
+    p = SimpleNamespace(**{**DEFAULTS, **ftrl.DEFAULTS, **fixed, **parameters})
     width = X.shape[1]
     state = SimpleNamespace(W=np.zeros((outputs, width)), bar=0.0, middles=[])
     state.score = lambda x: state.W @ x
@@ -47,6 +48,10 @@ def play(name, X, y, h, outputs, **parameters):
         state.score = lambda x: np.array(
             [b @ P @ x / (1 + x @ P @ x) for b, P in zip(state.b, state.S, strict=True)]
         )
+    if "space" in fixed:
+        ftrl.begin(state, X, p)
+    if learner is ftrl.ridge:
+        state.score = lambda x: ftrl.ridge_score(state, x)
     if learner is pa.pa_uniclass:
         state.score = lambda x: np.array([pa.inside(state.W[0], x, p)])
     seen, lines = [], []
@@ -204,3 +209,4 @@ for _shape, _problem in itertools.product(("diag", "full"), ("binary", "top", "l
     for _rule in ("arow", "cw", "scw1", "scw2"):
         ORACLES[f"{_rule}_{_shape}.{_problem}"] = (second_order, {"rule": _rule, **_kind})
     ORACLES[f"sop_{_shape}.{_problem}"] = (second_order_perceptron, _kind)
+ORACLES |= ftrl.ROWS

@@ -12,6 +12,11 @@ SCALING = 0.7  # the constant coordinate
 COST = np.array([[0.0, 1.0, 4.0], [0.25, 0.0, 2.0], [1.0, 0.5, 0.0]])
 NUMBERS = {"C": 0.3, "margin": 0.8}  # small enough to be reached, large enough not always to be
 CLASSES, LABELS = 3, 4
+REGULARIZER = {  # what the regularisers read, beside the rate
+    "l2": {}, "pnorm": {"p": 1.6}, "group": {"p": 1.4}, "entropic": {"radius": 3.0},
+    "simplex": {"radius": 2.0}, "adagrad": {"adagrad_delta": 0.5}, "coin": {"coin_epsilon": 2.0},
+    "soft": {"l1": 0.05},
+}  # fmt: skip
 
 
 class Stream(NamedTuple):
@@ -25,8 +30,14 @@ class Stream(NamedTuple):
 def problem_of(name: str) -> str:
     """binary, classes, labels, numbers or points: what the targets of a row of the table are."""
     problem = name.split(".")[1]
-    known = {"labels": "labels", "calibrated": "labels", "regression": "numbers", "uniclass": "points"}
+    known = {"regression": "numbers", "uniclass": "points"}
+    known |= dict.fromkeys(("labels", "calibrated", "apart_labels"), "labels")
     return known.get(problem, "binary" if problem.startswith("binary") else "classes")
+
+
+def can_average(name: str) -> bool:
+    """An average of sparse weights is refused."""
+    return not name.startswith("ftrl_soft")
 
 
 def parameters(name: str) -> dict[str, Any]:
@@ -34,12 +45,17 @@ def parameters(name: str) -> dict[str, Any]:
     family, problem = name.split(".")
     if family == "perceptron":
         return {"rate": 0.6}
+    if family.startswith("ftrl"):
+        chosen: dict[str, Any] = {"rate": 0.4} | REGULARIZER[family.split("_")[1]]
+        return chosen | ({"epsilon": 0.2} if problem == "regression" else {})
+    if family in ("pegasos", "pnorm_aggressive", "ridge"):
+        return {"pegasos": {"lam": 0.1}, "pnorm_aggressive": {"p": 1.6}, "ridge": {}}[family]
     if problem == "regression":
         return {"C": 0.3, "epsilon": 0.2}
     if problem == "uniclass":
         return {"C": 0.3, "epsilon": 0.9}
     if family.startswith("pa"):
-        chosen: dict[str, Any] = dict(NUMBERS)
+        chosen = dict(NUMBERS)
         if "max_loss" in problem or "prediction" in problem:
             chosen = {"C": 0.3, "cost": COST[:2, :2] if problem.startswith("binary") else COST}
         return chosen
@@ -55,6 +71,14 @@ def student(name: str, intercept: bool = True, **more: Any) -> Any:
     chosen = {**parameters(name), **more}
     if problem != "uniclass":
         chosen |= {"fit_intercept": intercept, "intercept_scaling": SCALING}
+    if family.startswith("ftrl"):
+        return ftrl_student(family.split("_")[1], problem, chosen)
+    if family == "pegasos":
+        return om.Pegasos(multiclass="one_vs_all" if "apart" in problem else "crammer_singer", **chosen)
+    if family == "pnorm_aggressive":
+        return om.OnlineClassifier(om.Recipe(loss="hinge", step="aggressive", space="pnorm"), **chosen)
+    if family == "ridge":
+        return om.OnlineClassifier(om.Recipe(loss="always", step="unit", space="ridge_full"), **chosen)
     if family == "perceptron":
         return om.Perceptron(update="uniform" if problem == "uniform" else "top", **chosen)
     if problem == "regression":
@@ -77,6 +101,13 @@ def student(name: str, intercept: bool = True, **more: Any) -> Any:
     if rule == "sop":
         return om.SecondOrderPerceptron(covariance=shape, **chosen)
     return om.SoftConfidenceWeighted(form=rule, covariance=shape, **chosen)
+
+
+def ftrl_student(space: str, problem: str, chosen: dict[str, Any]) -> Any:
+    """The simplex is the entropic regulariser without signs, the soft threshold l2 with l1 > 0."""
+    cls = om.FTRLRegressor if problem == "regression" else om.FTRLClassifier
+    regularizer = {"simplex": "entropic", "soft": "l2"}.get(space, space)
+    return cls(regularizer=regularizer, signed=space != "simplex", **chosen)
 
 
 def stream(name: str, rows: int = 60, features: int = 5, seed: int = 0) -> Stream:

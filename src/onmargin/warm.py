@@ -31,8 +31,10 @@ def every() -> Iterator[tuple[str, Any]]:
     yield from common()
     for form in ("scw1", "scw2", "cw"):
         yield f"SoftConfidenceWeighted, {form}", CLASSES["SoftConfidenceWeighted"](form=form)
-    for name in ("AROW", "SecondOrderPerceptron", "PassiveAggressiveUniclass"):
+    for name in ("AROW", "SecondOrderPerceptron", "PassiveAggressiveUniclass", "Pegasos", "FTRLRegressor"):
         yield name, CLASSES[name]()
+    for regularizer in ("l2", "pnorm", "group", "entropic", "adagrad", "coin"):
+        yield f"FTRLClassifier, {regularizer}", CLASSES["FTRLClassifier"](regularizer=regularizer)
     for step in STEPS:
         yield f"PassiveAggressiveRegressor, {step}", CLASSES["PassiveAggressiveRegressor"](step=step)
 

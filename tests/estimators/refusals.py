@@ -12,10 +12,15 @@ import onmargin as om
 
 CLASSIFIERS = [
     om.Perceptron, om.PassiveAggressiveClassifier, om.MIRA, om.AROW, om.SoftConfidenceWeighted,
-    om.SecondOrderPerceptron,
+    om.SecondOrderPerceptron, om.FTRLClassifier, om.Pegasos,
 ]  # fmt: skip
-LEARNERS = [*CLASSIFIERS, om.PassiveAggressiveRegressor, om.PassiveAggressiveUniclass]
-SCALE = {om.Perceptron: "rate", om.AROW: "r", om.SecondOrderPerceptron: "a"}  # the others have C
+LEARNERS = [*CLASSIFIERS, om.PassiveAggressiveRegressor, om.FTRLRegressor, om.PassiveAggressiveUniclass]
+SCALE = {
+    om.Perceptron: "rate",
+    om.AROW: "r",
+    om.SecondOrderPerceptron: "a",
+    om.Pegasos: "lam",
+}  # the others have C
 X = np.random.default_rng(5).normal(size=(12, 3))
 Y = (X[:, 0] > 0).astype(int)
 

@@ -139,8 +139,9 @@ def test_a_scale_that_is_not_positive_is_refused(cls: Any, value: Any) -> None:
         refuses(taught(cls).set_params(**bad), call)
     again = fresh(cls, **bad)
     refuses(again, lambda model: learn_one(model, {"a": 1.0}))
-    again.set_params(**{SCALE.get(cls, "C"): 1.0}).partial_fit(X, Y)
-    assert np.array_equal(again.coef_, taught(cls).coef_)
+    one = {SCALE.get(cls, "C"): 1.0}
+    again.set_params(**one).partial_fit(X, Y)
+    assert np.array_equal(again.coef_, taught(cls, **one).coef_)
 
 
 @pytest.mark.parametrize(

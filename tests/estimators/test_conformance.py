@@ -1,5 +1,7 @@
 """The checks of scikit-learn and of River, with pandas installed so that none is skipped for it."""
 
+from functools import partial
+
 import numpy as np
 import pandas  # noqa: F401  (its absence would skip checks)
 import pytest
@@ -17,13 +19,18 @@ LEARNERS = [
     om.AROW,
     om.SoftConfidenceWeighted,
     om.SecondOrderPerceptron,
+    om.FTRLClassifier,
+    om.FTRLRegressor,
+    om.Pegasos,
+    partial(om.OnlineClassifier, om.Recipe(step="pa1")),
 ]
+NUMBERS = (om.PassiveAggressiveRegressor, om.FTRLRegressor)
 # What scikit-learn itself leaves out for every estimator of this kind.
 NOT_FOR_US = ("SCIPY_ARRAY_API is not set", "does not have a predict_proba method")
 
 
 @pytest.mark.filterwarnings("ignore")  # scikit-learn's checks warn on purpose
-@pytest.mark.parametrize("learner", LEARNERS, ids=lambda cls: cls.__name__)
+@pytest.mark.parametrize("learner", LEARNERS, ids=lambda cls: type(cls()).__name__)
 def test_scikit_learn(learner):
     model = learner()
     expected = om.conformance.sklearn(model)
@@ -46,11 +53,11 @@ def test_exceptions_have_reasons():
         assert om.conformance.river(learner()) == {}
 
 
-@pytest.mark.parametrize("learner", LEARNERS, ids=lambda cls: cls.__name__)
+@pytest.mark.parametrize("learner", LEARNERS, ids=lambda cls: type(cls()).__name__)
 def test_river(learner):
     model = learner()
-    kind = {om.PassiveAggressiveRegressor: base.Regressor, om.PassiveAggressiveUniclass: base.AnomalyDetector}
-    assert isinstance(model, kind.get(learner, base.Classifier))
+    numbers = base.Regressor if learner in NUMBERS else base.Classifier
+    assert isinstance(model, base.AnomalyDetector if learner is om.PassiveAggressiveUniclass else numbers)
     done = 0
     for check in checks.yield_checks(model):
         if learner is om.PassiveAggressiveUniclass and hasattr(check, "func"):

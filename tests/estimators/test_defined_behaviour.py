@@ -34,6 +34,8 @@ def test_a_zero_row_moves_nothing_but_the_bias(cls: Any) -> None:
         model = cls().partial_fit(zero)
         assert model.t_ == 1 and not model.center_.any()
         return
+    if cls is om.Pegasos:  # it shrinks in every round
+        return
     for fit_intercept in (False, True):
         model = taught(cls, fit_intercept=fit_intercept)
         before = state(model)
@@ -71,7 +73,8 @@ def test_duplicate_and_unsorted_entries_are_summed_in_a_copy(cls: Any, number: A
     kept = [np.array(part) for part in (table.data, table.indices, table.indptr)]
     model = fresh(cls).partial_fit(table, Y)
     np.testing.assert_allclose(model.coef_, taught(cls).coef_, rtol=0, atol=1e-9)
-    once = {"max_iter": 1, "shuffle": False}
+    in_order = {"order": "cyclic", "lam": 1e-4} if cls is om.Pegasos else {"shuffle": False}
+    once = {"max_iter": 1, **in_order}
     np.testing.assert_allclose(fresh(cls, **once).fit(table, Y).coef_, model.coef_, rtol=0, atol=1e-9)
     assert np.array_equal(model.predict(table), model.predict(X))
     for before, after in zip(kept, (table.data, table.indices, table.indptr), strict=True):
@@ -119,6 +122,8 @@ THEIRS = {"loss": "step=", "mode": "step=", "learn_intercept": "fit_intercept=",
 @every_learner
 @pytest.mark.parametrize("name", THEIRS)
 def test_names_of_other_libraries_are_answered_with_ours(cls: Any, name: str) -> None:
+    if name in cls().get_params():
+        return
     with pytest.raises(TypeError) as caught:
         cls(**{name: 1})
     has_step = "step" in cls().get_params()

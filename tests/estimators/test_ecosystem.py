@@ -23,6 +23,8 @@ CLASSIFIERS = [
     om.AROW,
     om.SoftConfidenceWeighted,
     om.SecondOrderPerceptron,
+    om.FTRLClassifier,
+    om.Pegasos,
 ]
 by_name = {"ids": lambda cls: cls.__name__}
 

@@ -37,6 +37,11 @@ CASES = {
     "regression": Case(lambda: om.PassiveAggressiveRegressor(), [-1.0, 0.5, 3.0]),
     "AROW": Case(lambda: om.AROW(classes=(0, 1)), [0, 1]),
     "AROW, full, three classes": Case(lambda: om.AROW(covariance="full", classes=(0, 1, 2)), [0, 1, 2]),
+    "logistic, coin": Case(
+        lambda: om.FTRLClassifier(loss="logistic", regularizer="coin", average=True, classes=(0, 1)), [0, 1]
+    ),
+    "squares, entropic": Case(lambda: om.FTRLRegressor(loss="squared", regularizer="entropic"), [-1.0, 2.0]),
+    "Pegasos in batches": Case(lambda: om.Pegasos(batch_size=3, classes=(0, 1)), [0, 1]),
     "a ball": Case(lambda: om.PassiveAggressiveUniclass(epsilon=0.5), [None]),
     "a ball that learns its radius": Case(lambda: om.PassiveAggressiveUniclass(max_radius=2.0), [None]),
 }

@@ -13,7 +13,7 @@ import onmargin as om
 
 CLASSIFIERS = [
     om.Perceptron, om.PassiveAggressiveClassifier, om.MIRA, om.AROW, om.SoftConfidenceWeighted,
-    om.SecondOrderPerceptron,
+    om.SecondOrderPerceptron, om.FTRLClassifier,
 ]  # fmt: skip
 every_classifier = pytest.mark.parametrize("cls", CLASSIFIERS, ids=lambda cls: cls.__name__)
 PA = om.PassiveAggressiveClassifier

@@ -11,7 +11,7 @@ import onmargin as om
 from onmargin.learn.algorithms import ALGORITHMS
 
 from ..oracles import ORACLES, play
-from ..students import SCALING, for_oracle, parameters, problem_of, stream, student
+from ..students import SCALING, can_average, for_oracle, parameters, problem_of, stream, student
 
 NEAR = {"rtol": 1e-9, "atol": 1e-9}
 
@@ -42,14 +42,15 @@ def compare_rounds(name, progress, run):
 def test_learner_equals_its_oracle(name):
     """Plain, and averaged with weights; dense and CSR; with and without a constant coordinate."""
     given = stream(name)
-    for average, intercept in ((False, True), (True, True), (True, False)):
-        weights = given.h if average else np.ones(len(given.h))
+    for weighted, intercept in ((False, True), (True, True), (True, False)):
+        average = weighted and can_average(name)
+        weights = given.h if weighted else np.ones(len(given.h))
         X, y, outputs = for_oracle(name, given, intercept)
         run = play(name, X, y, weights, outputs, **parameters(name))
         bias = SCALING if intercept else 0.0
         for table in (given.X, sp.csr_matrix(given.X)):
             model = student(name, intercept, average=average)
-            progress = om.progressive(model, table, given.y, sample_weight=weights if average else None)
+            progress = om.progressive(model, table, given.y, sample_weight=weights if weighted else None)
             compare_weights(name, model, run, run.mean if average else run.last, bias)
             compare_rounds(name, progress, run)
     assert 0 < np.count_nonzero(run.steps) < len(run.steps)

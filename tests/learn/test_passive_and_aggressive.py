@@ -15,6 +15,8 @@ PA = sorted(name for name in ALGORITHMS if name.startswith("pa"))
 ONE_DEMAND = [name for name in PA if not name.endswith((".all", ".calibrated"))]
 # Tasks whose second round on an example makes the demand of the first (no other rival can step in).
 SAME_DEMAND = ("binary", "binary_max_loss", "binary_prediction", "all", "regression", "uniclass")
+# Weights that hold the number of the round: without a step they shrink.
+TIMED = ("pegasos", "ftrl_coin", "ftrl_soft")
 NEAR = {"rtol": 1e-12, "atol": 1e-12}
 
 
@@ -33,9 +35,9 @@ def trained(name, **more):
 
 @pytest.mark.parametrize("name", sorted(ALGORITHMS))
 def test_no_loss_no_change(name):
-    """A round without a step leaves every weight as it was, bit for bit."""
-    model, X, y = trained(name, **({"epsilon": 2.0} if problem_of(name) == "points" else {}))
-    own_gate = name.startswith(("cw", "scw"))  # they step until sure, with or without a loss
+    """A round without a step leaves every weight as it was, bit for bit (or lets it shrink: `TIMED`)."""
+    model, X, y = trained(name, **options(name))
+    own_gate = name.startswith(("cw", "scw", "ridge"))  # they step until sure (or always), loss or not
     quiet = 0
     for t in range(len(X)):
         before = model.coef_
@@ -43,8 +45,20 @@ def test_no_loss_no_change(name):
         assert run.steps[0] == 0 or run.losses[0] > 0 or own_gate
         if run.steps[0] == 0:
             quiet += 1
-            assert np.array_equal(model.coef_, before)
+            if name.startswith(TIMED):
+                assert np.all(np.abs(model.coef_) <= np.abs(before)) and np.all(model.coef_ * before >= 0)
+            else:
+                assert np.array_equal(model.coef_, before)
     assert quiet > 0
+
+
+def options(name):
+    """What makes some rounds quiet: a wide ball, no constant coordinate in an empty row; the last weights."""
+    if name.startswith("pegasos"):
+        return {"average": False}
+    if name.startswith("ridge"):
+        return {"intercept": False}
+    return {"epsilon": 2.0} if problem_of(name) == "points" else {}
 
 
 @pytest.mark.parametrize("name", [f"{step}.{task}" for step in ("pa", "pa1") for task in SAME_DEMAND])

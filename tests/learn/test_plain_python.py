@@ -19,7 +19,7 @@ from numpy.testing import assert_allclose
 import onmargin as om
 from onmargin.learn.algorithms import ALGORITHMS
 
-from ..students import stream, student
+from ..students import can_average, stream, student
 
 ROOT = Path(__file__).parents[2]
 
@@ -27,7 +27,7 @@ ROOT = Path(__file__).parents[2]
 def numbers(name):
     """Coefficients and rounds, from a dense table first, then on from a sparse one."""
     X, y, h = stream(name, rows=24)
-    model = student(name, average=True)
+    model = student(name, average=can_average(name))
     first = om.progressive(model, X, y, sample_weight=h)
     second = om.progressive(model, sp.csr_matrix(X), y)
     rounds = [np.c_[run.scores.reshape(len(X), -1), run.losses, run.steps] for run in (first, second)]

@@ -12,6 +12,8 @@ from ..learn.algorithms import Row
 from ..learn.model import Model
 from ..learn.recipe import Recipe
 from .classifier import LinearClassifier
+from .ftrl import NOT_SPARSE, check_p
+from .parameters import require_positive
 from .regressor import LinearRegressor
 
 
@@ -28,8 +30,12 @@ class Built:
             fits = "OnlineRegressor" if me.recipe.regression else "OnlineClassifier"
             raise BadInput(f"{me.recipe!r} is for an {fits}")
         super()._check_parameters()  # type: ignore[misc]
-        if me.p is not None and not (isinstance(me.p, int | float) and 1 < me.p <= 2):
-            raise BadInput(f"p={me.p!r}; wanted a number above 1, and at most 2")
+        for name in ("lam", "radius", "delta"):
+            require_positive(name, getattr(me, name), False, False)
+        require_positive("l1", me.l1, True, False)
+        check_p(me.p)
+        if me.average and me.recipe.given["space"] == "soft":
+            raise BadInput(NOT_SPARSE)
 
     def _recipe(self) -> Row:
         me: Any = self
@@ -99,6 +105,10 @@ class OnlineClassifier(Built, LinearClassifier):  # type: ignore[override]
         self.classes, self.class_weight, self.warm_start = classes, class_weight, warm_start
         self.verbose, self.dtype, self.growing = verbose, dtype, growing
 
+    @classmethod
+    def _unit_test_params(cls) -> Any:
+        yield {"recipe": Recipe()}
+
     @property
     def _bars(self) -> str:  # type: ignore[override]
         return "zero" if self.recipe.given["task"] == "one_vs_all" else "running"
@@ -139,8 +149,17 @@ class OnlineRegressor(Built, LinearRegressor):  # type: ignore[override]
         self.n_iter_no_change, self.shuffle, self.random_state = n_iter_no_change, shuffle, random_state
         self.warm_start, self.verbose, self.dtype, self.growing = warm_start, verbose, dtype, growing
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.regressor_tags.poor_score = True  # as good as its recipe
+        return tags
+
     def _problem(self) -> str:
         return "regression"
+
+    @classmethod
+    def _unit_test_params(cls) -> Any:
+        yield {"recipe": Recipe("regression", loss="epsilon_insensitive")}
 
     def _losses_of(self, scores: np.ndarray, y: Any) -> np.ndarray:
         return self._loss_values(-np.abs(scores[:, 0] - y), -float(self._choices()["epsilon"]))

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 from ..errors import BadInput, BadType, extra
 from ..features.slots import Packer, Slots
+from ..learn.model import Model
 from .labels import label_array
 from .river_face import RiverFace
 from .stream import Stream
@@ -74,10 +75,11 @@ class DictFace(RiverFace):
                 self._refuse_names(new)
             stream.take(x)
             if not stream.model.clock:
-                self._fix(stream)
+                self._fix(stream.model)
+                stream.bind()
         return stream
 
-    def _fix(self, stream: Stream) -> None:
+    def _fix(self, model: Model) -> None:
         """What the first example decides for good."""
 
     def _is_unseen(self, x: Mapping[Hashable, Any], y: Any, w: Any) -> bool:
@@ -156,6 +158,8 @@ class DictFace(RiverFace):
             me._slots = Slots(me._slots)
             me._model = me._model.copy()
             table = self._named_table(X)
+            if not me._model.clock:
+                self._fix(me._model)
             me._learn_rows(table, answers, w)
             me._stream = None
 

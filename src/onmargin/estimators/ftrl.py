@@ -16,12 +16,22 @@ from ..learn.model import Model
 from .classifier import LinearClassifier
 from .parameters import require_positive
 from .regressor import LinearRegressor
-from .stream import Stream
 
 ALIASES = {"log_loss": "logistic", "squared_error": "squared"}
 NAMES = ("l2", "pnorm", "group", "entropic", "adagrad", "coin")
 OF_LABELS = ("perceptron", "hinge", "squared_hinge", "logistic", "exponential", "squared")
 OF_NUMBERS = ("epsilon_insensitive", "squared")
+
+
+NOT_SPARSE = "the average of sparse weights is not sparse: set l1=0 or average=False"
+
+
+def check_p(p: Any) -> None:
+    """Above 1 and at most 2, or None."""
+    if p is not None:
+        require_positive("p", p, False, False)
+        if not 1 < p <= 2:
+            raise BadInput(f"p={p!r}; wanted a number above 1, and at most 2")
 
 
 class Regularized:
@@ -48,10 +58,7 @@ class Regularized:
         for name in ("radius", "adagrad_delta", "coin_epsilon"):
             require_positive(name, getattr(self, name), False, False)
         require_positive("l1", me.l1, True, False)
-        if me.p is not None:
-            require_positive("p", me.p, False, False)
-            if not 1 < me.p <= 2:
-                raise BadInput(f"p={me.p!r}; wanted a number above 1, and at most 2")
+        check_p(me.p)
         if self._loss_name not in self._allowed:
             wanted = ", ".join(map(repr, self._allowed))
             raise BadInput(f"loss={me.loss!r}; wanted one of {wanted} for {self._kinds}")
@@ -79,7 +86,10 @@ class Regularized:
                 "'l2' or 'adagrad'"
             )
         if me.l1 > 0 and me.average:
-            raise BadInput("the average of sparse weights is not sparse: set l1=0 or average=False")
+            raise BadInput(NOT_SPARSE)
+        labels = getattr(self, "_labels", None)
+        if self._space_name == "simplex" and labels is not None and len(labels.known) < 2 and not labels.sets:
+            raise BadInput("signed=False has weights of one sign; announce the classes (classes=) first")
         if me.groups is not None and me.regularizer != "group":
             raise BadInput(f"groups= is for regularizer='group'; got {me.regularizer!r}; leave it out")
 
@@ -150,10 +160,9 @@ class Regularized:
             raise BadInput(f"groups= has {len(me.groups)} columns and a new feature came; set groups=None")
         super()._widen(model, slots)  # type: ignore[misc]
 
-    def _fix(self, stream: Stream) -> None:
+    def _fix(self, model: Model) -> None:
         """Dicts: the first example says how many features there are."""
-        stream.model.choose(stream.model.recipe, self._choices())
-        stream.bind()
+        model.choose(model.recipe, self._choices())
 
     @property
     def _has_blank(self) -> bool:
@@ -246,7 +255,7 @@ class FTRLClassifier(Regularized, LinearClassifier):  # type: ignore[override]
             return {}
         positive = float(expit((self._stream or self._open()).scores(x)[0, 0]))
         known = self._labels.known
-        return {known[-1]: positive} if len(known) == 1 else {known[0]: 1 - positive, known[1]: positive}
+        return {known[0]: 1.0} if len(known) == 1 else {known[0]: 1 - positive, known[1]: positive}
 
 
 class FTRLRegressor(Regularized, LinearRegressor):  # type: ignore[override]
@@ -287,6 +296,11 @@ class FTRLRegressor(Regularized, LinearRegressor):  # type: ignore[override]
         self.average, self.max_iter, self.tol = average, max_iter, tol
         self.n_iter_no_change, self.shuffle, self.random_state = n_iter_no_change, shuffle, random_state
         self.warm_start, self.verbose, self.dtype, self.growing = warm_start, verbose, dtype, growing
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.regressor_tags.poor_score = True  # a constant rate of 1 is for rows of length 1
+        return tags
 
     def _problem(self) -> str:
         return "regression"

@@ -18,7 +18,7 @@ class LinearWeights:
     def _table_of_weights(self) -> np.ndarray:
         """(outputs, slots) weights that predict; the constant coordinate last."""
         model: Model = self._fitted()  # type: ignore[attr-defined]
-        weights = model.mean_weights()
+        weights = np.asarray(model.mean_weights(), dtype=model.start.dtype)
         if weights.ndim == 1:
             return weights[None, :]
         table = weights[:, : model.start.outputs].T

@@ -24,8 +24,8 @@ from .tables import TakesTables
 
 LASTING = (
     "average", "fit_intercept", "intercept_scaling", "covariance", "a", "max_radius", "multilabel",
-    "dtype", "init", "regularizer", "p", "l1", "radius", "signed", "adagrad_delta", "coin_epsilon",
-    "lam", "batch_size", "project", "multiclass",
+    "dtype", "init", "recipe", "delta", "groups", "regularizer", "p", "l1", "radius", "signed",
+    "adagrad_delta", "coin_epsilon", "lam", "batch_size", "project", "multiclass",
 )  # fmt: skip
 
 
@@ -42,6 +42,7 @@ class OnlineEstimator(TakesTables, BaseEstimator):  # type: ignore[misc]
     _entropy: int | None = None
     _begun: dict[str, Any] = {}  # noqa: RUF012 (replaced, never changed)
     _width = 0
+    _takes_share = False  # average= may be a share of the last hypotheses
     _has_blank = True  # a slot at its start stands for all names not met
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -99,6 +100,9 @@ class OnlineEstimator(TakesTables, BaseEstimator):  # type: ignore[misc]
             require_whole(name, getattr(self, name, 1))
         if getattr(self, "tol", None) is not None:
             require_positive("tol", self.tol, True, False)
+        average = getattr(self, "average", False)
+        if not self._takes_share and not isinstance(average, bool | np.bool_):
+            raise BadInput(f"average={average!r}; wanted True or False")
         if getattr(self, "dtype", "float64") not in ("float32", "float64", np.float32, np.float64):
             raise BadInput(f"dtype={self.dtype!r}; wanted 'float32' or 'float64'")
 
@@ -189,7 +193,7 @@ class OnlineEstimator(TakesTables, BaseEstimator):  # type: ignore[misc]
     def _check_lasting(self) -> None:
         """Refuse to go on where one of them was changed."""
         for name, value in self._lasting().items():
-            if self._begun.get(name, value) != value:
+            if not _same(self._begun.get(name, value), value):
                 raise BadInput(
                     f"{name}= was {self._begun[name]!r} when learning began and is {value!r} now; set it "
                     "back, or fit anew"
@@ -254,6 +258,13 @@ class OnlineEstimator(TakesTables, BaseEstimator):  # type: ignore[misc]
         if done < X.shape[0]:
             raise self._not_finite(X, done, "nothing was predicted")
         return scores
+
+
+def _same(first: Any, second: Any) -> bool:
+    """Equal, also where they are arrays."""
+    if any(isinstance(value, np.ndarray | list | tuple) for value in (first, second)):
+        return bool(np.array_equal(first, second))
+    return bool(first == second)
 
 
 def _drawn(state: Any) -> int:

@@ -60,6 +60,7 @@ class Pegasos(LinearClassifier):
     (True, True)
     """
 
+    _takes_share = True
     _lam = 1e-4  # where it is not given: streams
     _rounds = 1.0  # of a fit, where they are known beforehand
 
@@ -78,6 +79,11 @@ class Pegasos(LinearClassifier):
         self.max_iter, self.tol, self.n_iter_no_change = max_iter, tol, n_iter_no_change
         self.random_state, self.classes, self.class_weight = random_state, classes, class_weight
         self.warm_start, self.verbose, self.dtype, self.growing = warm_start, verbose, dtype, growing
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True  # weights of 1000 against 0.0001 need more than 1000 passes
+        return tags
 
     def __sklearn_clone__(self) -> Any:
         """A fresh learner; the prior stays fitted."""

@@ -12,7 +12,7 @@ import inspect
 import textwrap
 from typing import Any
 
-from ..compiled.parts import fingerprint, plain
+from ..compiled.parts import plain
 from ..errors import BadInput
 from ..learn.recipe import Recipe
 from .priors import Prior
@@ -44,13 +44,16 @@ def unpacked(value: Any, parts: dict[str, Any] | None) -> Any:
 
 
 def source_mark(function: Any) -> str:
-    """Hex digits of what a function's source says; of its bytecode where there is no source."""
+    """Hex digits of what a function's source says, and of the values it sees from outside."""
     python = plain(function)
     try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(python)))
-        text = ast.dump(tree)
-    except (OSError, TypeError, SyntaxError):
-        text = fingerprint(python)[-8:]
+        text = ast.dump(ast.parse(textwrap.dedent(inspect.getsource(python))))
+    except (OSError, TypeError, SyntaxError):  # no source: the bytecode then
+        text = python.__code__.co_code.hex() + repr(python.__code__.co_consts)
+    seen = inspect.getclosurevars(python)
+    for name, value in sorted({**seen.globals, **seen.nonlocals}.items()):
+        outside = source_mark(value) if inspect.isfunction(plain(value)) else repr(value)
+        text += "" if inspect.ismodule(value) else f"; {name} = {outside}"
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 

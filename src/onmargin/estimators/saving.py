@@ -65,7 +65,9 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
         "class": type(model).__name__,
         "parameters": {name: packed(value) for name, value in model.get_params(deep=False).items()},
         "entropy": model._entropy,
-        "begun": {name: str(np.dtype(v)) if name == "dtype" else v for name, v in model._begun.items()},
+        "begun": {
+            name: str(np.dtype(v)) if name == "dtype" else packed(v) for name, v in model._begun.items()
+        },
         "width": model._width,
         "by_name": model._by_name,
         "names": None if model._slots is None else list(model._slots),
@@ -102,7 +104,9 @@ def load(path: str | os.PathLike[str], parts: dict[str, Any] | None = None) -> A
         raise BadFile(f"{path} holds a {facts.get('class')!r}, which this version does not know")
     parameters = {name: unpacked(value, parts) for name, value in facts.get("parameters", {}).items()}
     try:
-        return _rebuilt(cls, parameters, facts, arrays)
+        model = _rebuilt(cls, parameters, facts, arrays)
+        model._begun = {name: unpacked(value, parts) for name, value in model._begun.items()}
+        return model
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise BadFile(
             f"{path} does not fit this version ({error}); written by {facts.get('version')}"

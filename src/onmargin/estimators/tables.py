@@ -30,6 +30,7 @@ class TakesTables:
     _by_name: bool
     _width: int
     _bias: float
+    _may_diverge = True
 
     def _table(self, X: Any, *, reset: bool, learning: bool = False) -> Any:
         """A checked float array or CSR matrix whose columns are slots."""
@@ -83,7 +84,9 @@ class TakesTables:
         """The line for a row that cannot be used."""
         values = X[[row]].toarray()[0] if sp.issparse(X) else np.asarray(X[row])
         bad = np.flatnonzero(~np.isfinite(values))
-        if not bad.size and np.isfinite(values.astype(np.float64) @ values.astype(np.float64)):
+        with np.errstate(over="ignore"):
+            length = float(np.sum(np.square(values, dtype=np.float64)))
+        if not bad.size and math.isfinite(length) and self._may_diverge:
             return Diverged(
                 f"the loss at row {row} is not finite: the steps feed on themselves; {done}; lower rate=, or "
                 "scale the values"

@@ -43,6 +43,8 @@ class PassiveAggressiveUniclass(OutlierMixin, LinearWeights, NumberLearner):  # 
 
     _river_base = "AnomalyDetector"
 
+    _may_diverge = False  # a ball only moves towards its points; its distances may overflow
+
     def __init__(
         self, *, C: float = 1.0, step: str = "pa1", epsilon: float = 1.0, max_radius: float | None = None,
         average: bool = False, max_iter: int = 20, tol: float | None = 1e-3, n_iter_no_change: int = 2,

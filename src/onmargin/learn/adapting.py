@@ -38,6 +38,14 @@ def own_part(role: str, function: Any) -> Part:
     return compose(scope["adapter"], name, own=function if source is not function else part(source))
 
 
+def bare(role: str, function: Any) -> Part:
+    """The same in plain Python, where reading beyond an array's end is an error."""
+    source = plain(function)
+    given = inspect.signature(source).parameters
+    places = [ARGUMENTS[role].index(name) for name in given]
+    return lambda *arguments: source(*(arguments[place] for place in places))
+
+
 def called(function: Any) -> str:
     """A function's name, fit for ours."""
     return re.sub(r"\W", "", plain(function).__name__) or "own"

@@ -10,7 +10,7 @@ import numpy as np
 from ..compiled.parts import Part, plain
 from ..errors import BadInput
 from . import algorithms, losses, queries, steps, trials
-from .adapting import called, own_part
+from .adapting import bare, called, own_part
 from .algorithms import BINARY, LABELS, OVA, OVA_SET, REGRESSION, TOP, UNIFORM, Row
 from .spaces import confidence, covariance
 from .spaces.norms import GROUP, PNORM, SIGNED, SIMPLEX
@@ -79,7 +79,7 @@ class Recipe:
         self, task: str = "classification", loss: Any = "hinge", step: Any = "constant", space: Any = "l2",
         query: Any = "always", *, own: Any = (),
     ) -> None:  # fmt: skip
-        self.own = np.asarray(own, float).ravel()
+        self.own = _numbers(own)
         self.given = {"task": task, "loss": loss, "step": step, "space": space, "query": query}
         for role, value in self.given.items():
             if isinstance(value, str) and value not in KINDS[role]:
@@ -87,14 +87,15 @@ class Recipe:
         if not isinstance(task, str):
             raise BadInput(f"task={task!r}; wanted one of {', '.join(map(repr, TASKS))}")
         self._refuse_misfits()
-        self._loss: Part = self._part("loss", lambda n, f: trials.check_loss(n, f))
-        self._step: Part = self._part("step", lambda n, f: trials.check_step(n, f, self.own))
-        self._query: Part = self._part("query", lambda n, f: None)
+        self._loss: Part = self._part("loss", trials.check_loss)
+        self._step: Part = self._part("step", trials.check_step, self.own)
+        self._query: Part = self._part("query", trials.check_query, self.own)
         self._space = self._made_space()
         self._rows: dict[str, Row] = {}
 
     def __repr__(self) -> str:
-        words = [f"{role}={_word(value)!r}" for role, value in self.given.items() if value != "always"]
+        shown = {role: value for role, value in self.given.items() if (role, value) != ("query", "always")}
+        words = [f"{role}={_word(value)!r}" for role, value in shown.items()]
         return f"Recipe({', '.join(words)})"
 
     def __reduce__(self) -> Any:
@@ -132,13 +133,13 @@ class Recipe:
             self._rows[problem] = Row(task, self._loss, self._step, self._space, self._query, origin)
         return self._rows[problem]
 
-    def _part(self, role: str, check: Callable[[str, Part], None]) -> Part:
+    def _part(self, role: str, check: Callable[..., None], *more: Any) -> Part:
         given = self.given[role]
         if isinstance(given, str):
             built_in: Part = KINDS[role][given]
             return built_in
         made = own_part(role, given)
-        check(called(given), made)
+        check(called(given), made, bare(role, given), *more)
         return made
 
     def _made_space(self) -> Space:
@@ -150,7 +151,7 @@ class Recipe:
             return given
         mapped, regularizer = given if isinstance(given, tuple) and len(given) == 2 else (given, None)
         made = own_part("space", mapped)
-        trials.check_link(called(mapped), made, regularizer, self.own)
+        trials.check_link(called(mapped), made, bare("space", mapped), regularizer, self.own)
         return own_space(plain(made).__name__, made)
 
     def _refuse_misfits(self) -> None:
@@ -163,6 +164,14 @@ class Recipe:
             kind = "numbers, whose margin is -|y - s|" if numbers else "classes"
             fits = "'epsilon_insensitive' or 'squared'" if numbers else "'hinge', 'logistic', ..."
             raise BadInput(f"loss={loss!r} says nothing about {kind}; use {fits}")
+        if task == "one_vs_all" and loss not in ("hinge", "mistake", "perceptron"):
+            raise BadInput(
+                "task='one_vs_all' pulls all outputs alike; a loss that bends does not; use 'hinge'"
+            )
+        if task == "uniform" and loss not in ("mistake", "perceptron"):
+            raise BadInput("task='uniform' shares a mistake among its rivals; use loss='mistake'")
+        if step == "aggressive" and loss != "hinge":
+            raise BadInput("step='aggressive' is made for loss='hinge'")
         if not isinstance(space, str):
             if isinstance(step, str) and step == "aggressive":
                 raise BadInput("step='aggressive' is made for the dual norm of space='pnorm' or 'group'")
@@ -195,9 +204,24 @@ class Recipe:
             )
 
 
+def _numbers(own: Any) -> np.ndarray:
+    """Finite numbers, as an array."""
+    try:
+        numbers = np.asarray(own, float).ravel()
+    except (TypeError, ValueError):
+        numbers = np.full(1, np.nan)
+    if own is None or not np.isfinite(numbers).all():
+        raise BadInput(f"own={own!r}; wanted finite numbers for your functions")
+    return numbers
+
+
 def _word(value: Any) -> Any:
+    if isinstance(value, str):
+        return value
     return (
-        value if isinstance(value, str) else plain(value[0] if isinstance(value, tuple) else value).__name__
+        value.name
+        if isinstance(value, Space)
+        else plain(value[0] if isinstance(value, tuple) else value).__name__
     )
 
 

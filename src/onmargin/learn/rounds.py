@@ -52,7 +52,7 @@ def learn(examples, space, hyper, clock, desk, trace, first, start, stop):
             slope = 0.0
             if margin != math.inf:  # nothing is demanded of an empty or a full set of labels
                 suffered, slope = loss(margin, required)
-            if not math.isfinite(suffered):  # steps that feed on themselves
+            if not math.isfinite(suffered) or margin != margin:  # steps that feed on themselves
                 return clock - 1, t, total, mistakes, errors, updates
             errors += margin <= 0.0
             if slope != 0.0:  # passive otherwise

@@ -16,6 +16,8 @@ from numba.core.errors import NumbaError
 from ..compiled.parts import Part, plain, specialise
 from ..errors import BadInput
 from .losses import hinge as loss
+from .queries import always as ask
+from .spaces.linear import Linear
 from .spaces.own import link
 from .steps import pa1 as step
 from .vocabulary import DEFAULTS, Hyper, Round
@@ -34,6 +36,10 @@ def try_step(margin, suffered, slope, size, pull, now, hyper):
 
 def try_link(theta, weights, hyper):
     link(theta, weights, hyper)
+
+
+def try_query(space, scores, now, hyper):
+    return ask(space, scores, now, hyper)
 
 
 def some_hyper(own: np.ndarray) -> Hyper:
@@ -72,14 +78,17 @@ def run(role: str, name: str, trial: Part, *arguments: Any) -> Any:
         raise refusal(role, name, error) from None
 
 
-def check_loss(name: str, function: Part) -> None:
+def check_loss(name: str, function: Part, bare: Part) -> None:
     """(loss, slope), finite, and the slope minus the derivative by the margin."""
+    run("loss", name, bare, 0.3, 1.0)
     trial = specialise(try_loss, loss=function)
     for required in (1.0, 0.0, -0.3):
         for margin in np.linspace(-2.93, 2.71, 29).tolist():
             said = run("loss", name, trial, margin, required)
             if not (isinstance(said, tuple) and len(said) == 2 and all(map(_is_number, said))):
-                raise BadInput(f"the loss {name!r} gave {said!r}; wanted two finite numbers, (loss, slope)")
+                raise BadInput(
+                    f"the loss {name!r} gave {_line(said)}; wanted two finite numbers, (loss, slope)"
+                )
             before, after = trial(margin - NEAR, required)[0], trial(margin + NEAR, required)[0]
             falls = sorted([(before - said[0]) / NEAR, (said[0] - after) / NEAR])
             slack = 1e-3 * (1.0 + abs(said[1]))
@@ -90,19 +99,33 @@ def check_loss(name: str, function: Part) -> None:
                 )
 
 
-def check_step(name: str, function: Part, own: np.ndarray) -> None:
+def check_step(name: str, function: Part, bare: Part, own: np.ndarray) -> None:
     """One finite number for an ordinary round."""
     trial, hyper = specialise(try_step, step=function), some_hyper(own)
     for margin in (-1.3, 0.2, 0.9):
         now = Round(0, 3, 1.0, 0.5)
         arguments = (margin, 1.0 - margin, 1.0, 2.0, np.array([1.0]), now, hyper)
+        run("step", name, bare, *arguments)
         said = run("step", name, trial, *arguments)
         if not _is_number(said):
-            raise BadInput(f"the step {name!r} gave {said!r}; wanted one finite number")
+            raise BadInput(f"the step {name!r} gave {_line(said)}; wanted one finite number")
 
 
-def check_link(name: str, function: Part, regularizer: Any, own: np.ndarray) -> None:
+def check_query(name: str, function: Part, bare: Part, own: np.ndarray) -> None:
+    """True or False for an ordinary round."""
+    space = Linear(np.zeros(DIMENSIONS), np.zeros(0), np.zeros(2))
+    arguments = (space, np.array([0.3]), Round(0, 3, 1.0, 0.5), some_hyper(own))
+    for trial in (bare, specialise(try_query, ask=function)):
+        said = run("query", name, trial, *arguments)
+        if not isinstance(said, bool | np.bool_):
+            raise BadInput(f"the query {name!r} gave {_line(said)}; wanted True or False")
+
+
+def check_link(name: str, function: Part, bare: Part, regularizer: Any, own: np.ndarray) -> None:
     """w = grad g*(theta)."""
+    if regularizer is not None and not callable(regularizer):
+        raise BadInput(f"the regulariser of the space {name!r} is {regularizer!r}; wanted a function of w")
+    run("space", name, bare, np.zeros(DIMENSIONS), np.zeros(DIMENSIONS), some_hyper(own))
     trial, hyper = specialise(try_link, link=function), some_hyper(own)
 
     def mapped(theta: np.ndarray) -> np.ndarray:
@@ -151,7 +174,9 @@ def _check_conjugate(name: str, regularizer: Any, theta: np.ndarray, weights: np
     def value(w: np.ndarray) -> float:
         said = g(w)
         if not _is_number(said):
-            raise BadInput(f"the regulariser {g.__name__!r} gave {said!r}; wanted one number for a vector w")
+            raise BadInput(
+                f"the regulariser {g.__name__!r} gave {_line(said)}; wanted one number for a vector w"
+            )
         return float(said) - float(theta @ w)
 
     here = value(weights)
@@ -162,6 +187,10 @@ def _check_conjugate(name: str, regularizer: Any, theta: np.ndarray, weights: np
             f"the space {name!r} does not fit its regulariser: <theta, w> - g(w) is {-here:.6g} at its "
             f"weights, but the conjugate g*(theta) is {-best:.6g}"
         )
+
+
+def _line(value: Any) -> str:
+    return " ".join(repr(value).split())[:80]
 
 
 def _is_number(value: Any) -> bool:

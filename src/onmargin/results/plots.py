@@ -40,11 +40,11 @@ def learning_curves(runs: dict[str, Any], ax: Any = None, title: str = "") -> An
     first = max(1.0, rounds / 400)
     top = max(float(np.max(error[at >= first], initial=0.0)) for _, at, error in lines) * 1.05 or 1.0
     ends = []
+    percent = all(run.kind == "labels" for run in runs.values())
     for number, (name, at, error) in enumerate(lines):
         colour, style = COLOURS[number % len(COLOURS)], STYLES[number // len(COLOURS) % len(STYLES)]
         ax.plot(at, error, style, color=colour, lw=1.8)
-        ends.append((float(error[-1]), name, colour))
-    percent = all(run.kind == "labels" for run in runs.values())
+        ends.append((float(error[-1]), f"{name}  {_said(float(error[-1]), percent)}", colour))
     ax.set(xscale="log", xlim=(first, rounds), ylim=(0, top), xlabel="examples seen")
     ax.set_title(title, loc="left", fontsize=11)
     ax.set_ylabel("online error so far" if percent else "mean online loss so far")
@@ -52,20 +52,21 @@ def learning_curves(runs: dict[str, Any], ax: Any = None, title: str = "") -> An
         ax.yaxis.set_major_formatter(lambda value, _: f"{100 * value:.0f} %")
     ax.spines[["top", "right"]].set_visible(False)
     ax.grid(alpha=0.25, lw=0.6)
-    _name_ends(ax, ends, percent)
+    _name_ends(ax, ends)
     return ax.figure
 
 
-def _name_ends(ax: Any, ends: list[tuple[float, str, str]], percent: bool) -> None:
-    """Names beside the ends of the lines, pushed apart where they would overlap."""
+def _name_ends(ax: Any, ends: list[tuple[float, str, str]]) -> None:
+    """Texts beside the ends of the lines, pushed apart where they would overlap."""
     placed = -np.inf
     bottom, top = ax.get_ylim()
-    for value, name, colour in sorted(ends):
+    for value, text, colour in sorted(ends):
         placed = max((value - bottom) / (top - bottom), placed + 0.06)
-        number = f"{100 * value:.1f} %" if percent else f"{value:.3g}"
-        ax.text(
-            1.01, placed, f"{name}  {number}", color=colour, transform=ax.transAxes, va="center", fontsize=9
-        )
+        ax.text(1.01, placed, text, color=colour, transform=ax.transAxes, va="center", fontsize=9)
+
+
+def _said(value: float, percent: bool) -> str:
+    return f"{100 * value:.1f} %" if percent else f"{value:.3g}"
 
 
 def sweep_lines(
@@ -77,46 +78,48 @@ def sweep_lines(
     """
     if ax is None:
         _, ax = _pyplot().subplots(figsize=(7, 4.2), layout="constrained")
-    names = list(dict.fromkeys(name for config in configs for name in config))
-    values: dict[str, list[Any]] = {name: list(dict.fromkeys(c.get(name) for c in configs)) for name in names}
-    numeric = [name for name in names if all(_is_real(v) for v in values[name])]
-    along = max(numeric or names, key=lambda name: len(values[name]))
-    spread = bool(numeric) and min(values[along]) > 0 and max(values[along]) > 20 * min(values[along])
-    marks = values[along] if along in numeric else range(len(values[along]))
-    places: dict[Any, Any] = dict(zip(values[along], marks, strict=True))
+    along, places = _long_axis(configs)
+    percent = criterion == "error_rate"
     lines: dict[str, list[tuple[float, float]]] = {}
     for row, config in zip(rows, configs, strict=True):
         rest = ", ".join(f"{name}={_short(config[name])}" for name in config if name != along)
-        lines.setdefault(rest, []).append((places[config.get(along)], row[criterion]))
-    for number, (_, points) in enumerate(lines.items()):
+        lines.setdefault(rest, []).append((places[_short(config.get(along))], row[criterion]))
+    ends = []
+    for number, (name, points) in enumerate(lines.items()):
         at, error = np.array(sorted(points)).T
         colour, style = COLOURS[number % len(COLOURS)], STYLES[number // len(COLOURS) % len(STYLES)]
         ax.plot(at, error, style, color=colour, lw=1.8, marker="o", ms=3.5)
-    percent = criterion == "error_rate"
+        known = error[np.isfinite(error)]
+        if name and known.size:
+            ends.append((float(known[-1]), f"{name}  best {_said(float(known.min()), percent)}", colour))
     top, value = configs[best], rows[best][criterion]
-    ax.plot(places[top.get(along)], value, "o", ms=11, mfc="none", mec="black", mew=1.5)
+    ax.plot(places[_short(top.get(along))], value, "o", ms=11, mfc="none", mec="black", mew=1.5)
     said = ", ".join(f"{name}={_short(v)}" for name, v in top.items())
-    ax.set_title(
-        f"best: {said}  ({100 * value:.1f} %)" if percent else f"best: {said}  ({value:.4g})",
-        loc="left", fontsize=11,
-    )  # fmt: skip
-    if along in numeric and spread:
+    ax.set_title(f"best: {said}  ({_said(value, percent)})", loc="left", fontsize=11)
+    values = list(places.values())
+    if isinstance(values[0], str | int) and list(places) != [_short(v) for v in values]:
+        ax.set_xticks(values, list(places))
+    elif min(values) > 0 and max(values) > 20 * min(values):
         ax.set_xscale("log")
-    elif along not in numeric:
-        ax.set_xticks(range(len(values[along])), [_short(v) for v in values[along]])
     ax.set_xlabel(along)
     ax.set_ylabel("online error" if percent else "mean absolute error, online")
     if percent:
         ax.yaxis.set_major_formatter(lambda value, _: f"{100 * value:g} %")
     ax.spines[["top", "right"]].set_visible(False)
     ax.grid(alpha=0.25, lw=0.6)
-    ends = [
-        (sorted(p)[-1][1], name, COLOURS[n % len(COLOURS)])
-        for n, (name, p) in enumerate(lines.items())
-        if name
-    ]
-    _name_ends(ax, ends, percent)
+    _name_ends(ax, ends)
     return ax.figure
+
+
+def _long_axis(configs: list[dict[str, Any]]) -> tuple[str, dict[str, Any]]:
+    """The parameter to draw along, and where each of its values lies: numbers where they are."""
+    names = list(dict.fromkeys(name for config in configs for name in config))
+    values = {name: {_short(c.get(name)): c.get(name) for c in configs} for name in names}
+    numeric = [name for name in names if all(_is_real(value) for value in values[name].values())]
+    along = max(numeric or names, key=lambda name: len(values[name]))
+    if along in numeric:
+        return along, values[along]
+    return along, {text: number for number, text in enumerate(values[along])}
 
 
 def _is_real(value: Any) -> bool:

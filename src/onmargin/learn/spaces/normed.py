@@ -122,7 +122,7 @@ def exp_rescale(total, before, after, q):
 @formula
 def cosh_reading(top, total, fresh, q):
     """sum of cosh e^-top, `fresh` coordinates at 0 not yet in it."""
-    return total + fresh * math.exp(-top)
+    return total + fresh * math.exp(-top) if fresh > 0.0 else total
 
 
 @formula
@@ -162,13 +162,24 @@ def fresh(ledger, live, outputs):
 
 
 @part
+def lift(ledger, more, q):
+    """Coordinates at 0 that are new: where all others lie below 0, the largest is 0 from now on."""
+    top, total = ledger[TOP], ledger[SUM]
+    if more > 0.0 and top < 0.0:
+        return 0.0, rescale(total, top, 0.0, q)
+    return top, total
+
+
+@part
 def score(space, rows, now, hyper, scores):
     """s_k = <w_k, x>, each weight read off theta."""
     norms, group = space.norms, space.group
     start, stop = span(rows, now.row)
     last = space.weights.shape[0] - 1
-    top, q, scale = space.ledger[TOP], hyper.q, hyper.scale
-    said = reading(top, space.ledger[SUM], fresh(space.ledger, hyper.live, hyper.outputs), q)
+    q, scale = hyper.q, hyper.scale
+    more = fresh(space.ledger, hyper.live, hyper.outputs)
+    top, total = lift(space.ledger, more, q)
+    said = reading(top, total, more, q)
     space.notes[0] = measure_row(rows, now.row)
     for k in range(hyper.outputs):
         total = 0.0
@@ -242,8 +253,9 @@ def remember(weights, drift, norms, group, ledger, live, outputs, q, scale, roun
     """drift += rounds w, for all weights."""
     last = weights.shape[0] - 1
     known = int(live[0])
-    top = ledger[TOP]
-    said = reading(top, ledger[SUM], fresh(ledger, live, outputs), q)
+    more = fresh(ledger, live, outputs)
+    top, total = lift(ledger, more, q)
+    said = reading(top, total, more, q)
     for number in range(known + 1):
         slot = number if number < known else last
         if slot < last or live[1] > 0.0:
@@ -265,6 +277,7 @@ def move(space, rows, now, pull, step, margin, hyper):
     ledger[LAST] = now.clock
     more = fresh(ledger, live, outputs)
     if more > 0.0:
+        ledger[TOP], ledger[SUM] = lift(ledger, more, q)
         ledger[SUM] += more * term(0.0, ledger[TOP], q)
         ledger[COUNT] += more
     for k in range(pull.shape[0]):
@@ -324,13 +337,19 @@ def size_groups(space, rows, now, pull, hyper):
     for j in range(start, stop):
         slot, value = item(rows, now.row, j)
         space.spans[group_of(space.group, slot)] += value * value
-    total = power(abs(rows.bias) * math.sqrt(pulls), hyper.q)
+    top = rows.bias * rows.bias
+    for j in range(start, stop):
+        slot, _ = item(rows, now.row, j)
+        top = max(top, space.spans[group_of(space.group, slot)])
+    if top == 0.0:
+        return 0.0
+    total = power(rows.bias * rows.bias / top, 0.5 * hyper.q)
     for j in range(start, stop):
         slot, _ = item(rows, now.row, j)
         place = group_of(space.group, slot)
-        total += power(math.sqrt(space.spans[place] * pulls), hyper.q)
+        total += power(space.spans[place] / top, 0.5 * hyper.q)
         space.spans[place] = 0.0
-    return power(total, 2.0 / hyper.q)
+    return top * pulls * power(total, 2.0 / hyper.q)
 
 
 @part

@@ -95,7 +95,7 @@ def _space(name: str, read: Any, measure: Part, grouped: bool, signed: bool | No
     """One Space of this family, from its parts."""
     roles["GROUPED"] = 1.0 if grouped else 0.0
     roles["fresh"] = normed.fresh
-    for helper in (normed.shift_theta, normed.sum_anew, normed.remember):
+    for helper in (normed.lift, normed.shift_theta, normed.sum_anew, normed.remember):
         roles[helper.__name__] = compose(helper, f"{helper.__name__}_{name}", **roles)
     made = [compose(part, f"{part.__name__}_{name}", **roles) for part in (normed.score, normed.move)]
     settle = _settle(grouped, signed)

@@ -7,17 +7,19 @@ from typing import NamedTuple
 import numpy as np
 
 from ...compiled.parts import Part, compose, part
-from ...compiled.rows import add_rows
+from ...compiled.rows import add_rows, entry, put
 from .linear import score, size
 from .storage import NOTE, SLOT, Field, Space
 
 
 class Own(NamedTuple):
-    """theta, and the weights it is mapped to."""
+    """theta, and the weights it is mapped to; the map sees the coordinates that exist, side by side."""
 
     weights: np.ndarray
     drift: np.ndarray
     theta: np.ndarray
+    gathered: np.ndarray
+    mapped: np.ndarray
     notes: np.ndarray
 
 
@@ -25,6 +27,8 @@ FIELDS = {
     "weights": Field(SLOT),
     "drift": Field(SLOT, average=True),
     "theta": Field(SLOT),
+    "gathered": Field(SLOT, scratch=True),
+    "mapped": Field(SLOT, scratch=True),
     "notes": Field(NOTE),
 }
 
@@ -39,14 +43,26 @@ def link(theta, weights, hyper):
 @part
 def move(space, rows, now, pull, step, margin, hyper):
     """theta_k += step pull[k] x, then w = link(theta)."""
-    theta, weights = space.theta.reshape(space.theta.size), space.weights.reshape(space.weights.size)
-    drift = space.drift.reshape(space.drift.size)
-    for i in range(drift.shape[0]):
-        drift[i] -= now.clock * weights[i]
     add_rows(rows, now.row, space.theta, pull, step)
-    link(theta, weights, hyper)
-    for i in range(drift.shape[0]):
-        drift[i] += now.clock * weights[i]
+    theta = space.gathered.reshape(space.gathered.size)
+    weights = space.mapped.reshape(space.mapped.size)
+    known, last = int(hyper.live[0]), space.theta.shape[0] - 1
+    count = 0
+    for number in range(known + int(hyper.live[1])):
+        slot = number if number < known else last
+        for k in range(hyper.outputs):
+            theta[count] = entry(space.theta, slot, k)
+            count += 1
+    link(theta[:count], weights[:count], hyper)
+    count = 0
+    for number in range(known + int(hyper.live[1])):
+        slot = number if number < known else last
+        for k in range(hyper.outputs):
+            change = weights[count] - entry(space.weights, slot, k)
+            put(space.weights, slot, k, weights[count])
+            if space.drift.size:
+                put(space.drift, slot, k, entry(space.drift, slot, k) + now.clock * change)
+            count += 1
     return step
 
 

@@ -67,9 +67,10 @@ def turn(clock, batch):
 @formula
 def sigma_at(ledger, t, reach):
     """sigma as batch t sees it: projected, if the last batch that moved is over."""
-    bound = reach * ledger[LAST]
-    if t > ledger[LAST] and ledger[LENGTH] > bound * bound:
-        return ledger[SIGMA] * bound / math.sqrt(ledger[LENGTH])
+    if reach < math.inf and t > ledger[LAST]:
+        bound = reach * ledger[LAST]
+        if ledger[LENGTH] > bound * bound:
+            return ledger[SIGMA] * bound / math.sqrt(ledger[LENGTH])
     return ledger[SIGMA]
 
 
