@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from numbers import Integral
+from typing import Any
+
 
 class OnmarginError(Exception):
     """Any refusal of this library; the model is as it was before the call."""
@@ -30,3 +33,9 @@ class MissingExtra(OnmarginError, ImportError):
 def extra(package: str, name: str) -> MissingExtra:
     """The line for a missing optional package."""
     return MissingExtra(f"this needs {package}, which is not installed; pip install onmargin[{name}]")
+
+
+def require_whole(name: str, value: Any) -> None:
+    """A whole number of at least 1."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
+        raise BadInput(f"{name}={value!r}; wanted a whole number of at least 1")

@@ -22,7 +22,6 @@ def perceptron(rows=slice(None), **parameters):
 # ---- the optimum
 
 
-@pytest.mark.xfail(strict=True, reason="the dual variable of an empty row stays 0, its best is c")
 def test_the_gap_of_the_optimum_closes_with_an_empty_row():
     best = om.svm_optimum(
         np.where(np.arange(60) == 4, 0.0, X.T).T, Y, lam=0.1, fit_intercept=False, max_iter=200
@@ -39,7 +38,6 @@ def test_what_has_no_optimum_is_refused():
             om.svm_optimum(X, labels, lam=0.1)
 
 
-@pytest.mark.xfail(strict=True, reason="the prior of svm_optimum is not checked as Pegasos checks it")
 @pytest.mark.parametrize("prior", [(np.ones(3), 0.0), (np.ones(1), 0.0), (np.ones(4), 1.0)])
 def test_a_prior_that_does_not_fit_the_optimum_is_refused(prior):
     with pytest.raises(BadInput, match="prior="):
@@ -129,7 +127,6 @@ def test_what_was_never_fitted_is_refused():
             om.merge(models)
 
 
-@pytest.mark.xfail(strict=True, reason="the mean is taken of the constant coordinates, not of the intercepts")
 @pytest.mark.parametrize("other", [{"intercept_scaling": 10.0}, {"fit_intercept": False}], ids=str)
 def test_other_intercepts_are_averaged_or_refused(other):
     make = om.PassiveAggressiveClassifier
@@ -141,7 +138,6 @@ def test_other_intercepts_are_averaged_or_refused(other):
     np.testing.assert_allclose(merged.intercept_, (first.intercept_ + second.intercept_) / 2)
 
 
-@pytest.mark.xfail(strict=True, raises=ValueError, reason="arrays of other room, which depends on growth")
 def test_streams_that_met_the_same_names_at_another_pace_are_merged():
     names = [f"word {number}" for number in range(20)]
     slow, fast = om.Perceptron(), om.Perceptron()

@@ -28,7 +28,7 @@ def has_distinct_batches(rounds, batch):
 def test_no_row_is_twice_in_one_mini_batch(kind, count, share, position, seed):
     """Across passes too; a batch that was begun in an earlier call is not known, and filled up first."""
     batch = 1 + int(share * (count - 1))
-    orders, draw = Orders(kind, count, batch, position), np.random.default_rng(seed)
+    orders, draw = Orders(kind, np.arange(count), batch, position), np.random.default_rng(seed)
     passes = [orders.next(draw) for _ in range(6)]
     for order in passes:
         assert len(order) == count and 0 <= order.min() and order.max() < count
@@ -38,7 +38,7 @@ def test_no_row_is_twice_in_one_mini_batch(kind, count, share, position, seed):
 
 def test_passes_are_drawn_anew_and_fairly():
     for kind, batch in (("shuffle", 1), ("random", 1), ("shuffle", 7), ("random", 7)):
-        orders, draw = Orders(kind, 20, batch), np.random.default_rng(0)
+        orders, draw = Orders(kind, np.arange(20), batch), np.random.default_rng(0)
         passes = [orders.next(draw) for _ in range(500)]
         assert len({tuple(order) for order in passes}) == 500
         visits = np.bincount(np.concatenate(passes), minlength=20)

@@ -181,9 +181,6 @@ def test_objective_and_gap_of_several_classes(multiclass):
     assert 0 <= long.dual_gap_ < 0.05 * long.objective_ and long.dual_gap_ < short.dual_gap_
 
 
-@pytest.mark.xfail(
-    strict=True, reason="the comparator pays Crammer and Singer's loss, the model the largest hinge"
-)
 def test_regret_of_one_against_all_compares_like_with_like():
     run = om.progressive(om.Pegasos(lam=0.1, multiclass="one_vs_all"), X, THREE)
     u = DRAW.normal(size=(3, 4))
@@ -225,7 +222,6 @@ def test_what_cannot_be_is_refused_and_changes_nothing():
     np.testing.assert_array_equal(weights(model), before)
 
 
-@pytest.mark.xfail(strict=True, reason="the warning names a file of ours, not the caller's")
 def test_the_warning_points_at_the_call():
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -239,7 +235,6 @@ def test_weights_before_the_first_step():
     np.testing.assert_array_equal(weights(model), [[5.0, 0.0, 0.0, 0.0, 0.0]])
 
 
-@pytest.mark.xfail(strict=True, reason="|z|^2 is not halved where one row becomes two")
 def test_the_ball_after_a_third_class_came():
     """From two classes to three the row w becomes -w/2 and w/2; the steps then go on as ever."""
     lam, labels = 0.003, [2, 0, 1, 2, 2, 0, 1, 0, 2, 1]

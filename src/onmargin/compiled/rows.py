@@ -153,19 +153,12 @@ def score_rows(rows, row, weights, scores):
 
 @part
 def add_scores(rows, row, weights, scores, factor):
-    """scores[k] += factor <w_k, x>"""
+    """scores[k] += factor <w_k, x>, the product summed as `score_rows` sums it."""
     if weights.ndim == 1:
         total, _ = dot(rows, row, weights)
         scores[0] += factor * total
     else:
-        start, stop = span(rows, row)
-        last = weights.shape[0] - 1
-        for k in range(weights.shape[1]):
-            total = rows.bias * weights[last, k]
-            for j in range(start, stop):
-                slot, value = item(rows, row, j)
-                total += weights[slot, k] * value
-            scores[k] += factor * total
+        _add_score_many(rows, row, weights, scores, factor)
 
 
 @part
@@ -197,34 +190,54 @@ def add_rows(rows, row, weights, pull, step):
 
 
 @part
-def _score_many(rows, row, weights, scores):
+def _totals(rows, row, flat, width, group, beside):
+    """Two registers of <w_k, x> from output `group` on, without the bias; and the entries' |x|^2."""
     start, stop = span(rows, row)
+    left = lanes.nothing()
+    right = lanes.nothing()
+    length = 0.0
+    j = leap(rows, row, start, stop)
+    while j < stop:
+        edge = min(j + 8, stop)
+        for i in range(j, edge):
+            slot, value = item(rows, row, i)
+            at = np.int64(slot) * width + group
+            left = lanes.plus_times(left, lanes.load(flat, at), value)
+            right = lanes.plus_times(right, lanes.load(flat, at + beside), value)
+            length += value * value
+        j = leap(rows, row, edge, stop)
+    at = flat.shape[0] - width + group
+    left = lanes.plus_times(left, lanes.load(flat, at), rows.bias)
+    return left, lanes.plus_times(right, lanes.load(flat, at + beside), rows.bias), length
+
+
+@part
+def _score_many(rows, row, weights, scores):
     flat = weights.reshape(weights.size)
     width = weights.shape[1]
-    last = (weights.shape[0] - 1) * width
-    bias = rows.bias
     length = 0.0
     group = 0
     while group < width:  # two registers at a time where there are two
         beside = min(8, width - 8 - group)
-        left = lanes.nothing()
-        right = lanes.nothing()
-        length = 0.0
-        j = leap(rows, row, start, stop)
-        while j < stop:
-            edge = min(j + 8, stop)
-            for i in range(j, edge):
-                slot, value = item(rows, row, i)
-                at = np.int64(slot) * width + group
-                left = lanes.plus_times(left, lanes.load(flat, at), value)
-                right = lanes.plus_times(right, lanes.load(flat, at + beside), value)
-                length += value * value
-            j = leap(rows, row, edge, stop)
-        at = last + group
-        lanes.store(scores, group, lanes.plus_times(left, lanes.load(flat, at), bias))
-        lanes.store(scores, group + beside, lanes.plus_times(right, lanes.load(flat, at + beside), bias))
+        left, right, length = _totals(rows, row, flat, width, group, beside)
+        lanes.store(scores, group, left)
+        lanes.store(scores, group + beside, right)
         group += 16
-    return length + bias * bias
+    return length + rows.bias * rows.bias
+
+
+@part
+def _add_score_many(rows, row, weights, scores, factor):
+    flat = weights.reshape(weights.size)
+    width = weights.shape[1]
+    group = 0
+    while group < width:
+        beside = min(8, width - 8 - group)
+        left, right, _ = _totals(rows, row, flat, width, group, beside)
+        other = lanes.load(scores, group + beside)
+        lanes.store(scores, group, lanes.plus_times(lanes.load(scores, group), left, factor))
+        lanes.store(scores, group + beside, lanes.plus_times(other, right, factor))
+        group += 16
 
 
 @part

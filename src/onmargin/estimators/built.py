@@ -110,8 +110,12 @@ class OnlineClassifier(Built, LinearClassifier):  # type: ignore[override]
         yield {"recipe": Recipe()}
 
     @property
+    def _apart(self) -> bool:  # type: ignore[override]
+        return bool(self.recipe.given["task"] == "one_vs_all")
+
+    @property
     def _bars(self) -> str:  # type: ignore[override]
-        return "zero" if self.recipe.given["task"] == "one_vs_all" else "running"
+        return "zero" if self._apart else "running"
 
 
 class OnlineRegressor(Built, LinearRegressor):  # type: ignore[override]

@@ -34,7 +34,8 @@ class DictFace(RiverFace):
         if me._model is None:
             with me._all_or_nothing():
                 me._begin_stream(y)
-                me._slots, me._by_name = self._first_names(), True
+                me._slots, me._by_name = self._first_names()
+                me._width = 0 if me._by_name else len(me._slots)
                 me._model = me._new_model(max(8, len(me._slots) + 1))
                 me._model.live[0] = len(me._slots)
                 me._check_start(me._model)
@@ -46,9 +47,9 @@ class DictFace(RiverFace):
         stream: Stream = me._stream
         return stream
 
-    def _first_names(self) -> Slots:
-        """Features known before the first example."""
-        return Slots()
+    def _first_names(self) -> tuple[Slots, bool]:
+        """Features known before the first example; are they names, or numbers of columns?"""
+        return Slots(), True
 
     def _begin_stream(self, y: Any) -> None:
         """What a subclass must know before the first example."""

@@ -31,6 +31,7 @@ class Fitted(Watched, OnlineEstimator):
     """How a table is learned. A subclass says how y is read, kept and cut into targets."""
 
     _counts_mistakes = True
+    _frames = 4  # from a warning of the passes to whoever called fit
 
     def _read_y(self, y: Any, count: int) -> Any:
         """y as the loop's side wants it."""
@@ -103,7 +104,7 @@ class Fitted(Watched, OnlineEstimator):
         sums = sums or Sums()
         cut = cut or self._cutter(model, lesson, False, watcher)
         try:
-            for block in blocks(lesson.count, order, size):
+            for block in blocks(len(order) or lesson.count, order, size):
                 for part, targets, weights in cut(block):
                     trace = NO_TRACE
                     if watcher:
@@ -165,5 +166,5 @@ class Fitted(Watched, OnlineEstimator):
                 f"the mean online loss was still falling after max_iter={self.max_iter} passes; raise "
                 "max_iter, or set tol=None to run exactly that many",
                 ConvergenceWarning,
-                stacklevel=4,
+                stacklevel=self._frames,
             )

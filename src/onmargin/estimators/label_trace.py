@@ -17,6 +17,7 @@ class LabelTrace(Watched):
     _kind = "labels"
     _labels: Labels | None
     _bars: str
+    _apart = False  # one against all: the margin is the smallest of y_k s_k
 
     def _bar(self, scores: np.ndarray) -> Any:
         """What a label's score must exceed to be in the set."""
@@ -56,6 +57,10 @@ class LabelTrace(Watched):
         """Losses of y s, of the margin over the best rival, or of the lowest relevant label's."""
         labels, required = self._labels, float(getattr(self, "margin", 1.0))
         assert labels is not None
+        if self._apart and scores.shape[1] > 1:
+            table = np.asarray(y) if labels.sets else np.eye(scores.shape[1])[labels.codes(np.asarray(y))]
+            own = table > 0
+            return self._loss_values(np.where(own, scores, -scores).min(axis=1), required)
         if labels.sets:
             low = np.where(np.asarray(y) > 0, scores, np.inf).min(axis=1)
             high = np.where(np.asarray(y) > 0, -np.inf, scores).max(axis=1)

@@ -12,14 +12,14 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from ..compiled.checks import first_not_finite
-from ..errors import BadInput, BadType
+from ..errors import BadInput, BadType, require_whole
 from ..features.slots import Slots
 from ..features.tables import entries
 from ..learn.algorithms import Row, row_named
 from ..learn.model import Model
 from ..learn.spaces.storage import Start
 from .lessons import Lesson
-from .parameters import answering, refuse_unknown, require_positive, require_whole
+from .parameters import answering, refuse_unknown, require_positive
 from .tables import TakesTables
 
 LASTING = (

@@ -8,12 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils.validation import check_X_y
 
-from ..errors import BadInput
+from ..errors import BadInput, require_whole
 from ..features.tables import to_rows
 from ..learn.sdca import solve
 from ..learn.svm import Problem
 from .labels import Labels, distinct
 from .linear import LinearWeights
+from .parameters import require_positive
 from .priors import Prior
 from .tables import DTYPES, _checked_weights, in_one_line
 
@@ -43,8 +44,8 @@ def svm_optimum(
     >>> best.gap < 1e-8
     True
     """
-    if not lam > 0:
-        raise BadInput(f"lam={lam!r}; wanted a number above 0")
+    require_positive("lam", lam, False, False)
+    require_whole("max_iter", max_iter)
     with in_one_line():
         X, y = check_X_y(X, y, accept_sparse="csr", dtype=DTYPES)
     labels = Labels(distinct(y))
@@ -57,6 +58,10 @@ def svm_optimum(
     start = np.zeros(X.shape[1] + 1)
     if prior is not None:
         coef, intercept = Prior(prior).rows(labels)
+        if coef.shape != (1, X.shape[1]):
+            raise BadInput(f"prior= has coefficients of shape {coef.shape}; wanted (1, {X.shape[1]})")
+        if intercept.any() and not bias:
+            raise BadInput("prior= has an intercept, but fit_intercept=False; set it to True")
         start[:-1], start[-1] = coef[0], intercept[0] / bias if bias else 0.0
     found = solve(problem, float(lam), start, tol, max_iter, random_state)
     return Optimum(
@@ -77,16 +82,13 @@ def merge(models: Any, weights: Any = None) -> Any:
     >>> bool(om.merge(halves).score(X, y) > 0.9)
     True
     """
-    models = list(models)
+    models = list(models) if isinstance(models, list | tuple) else []
     if not models or not all(isinstance(model, LinearWeights) for model in models):
         raise BadInput("got no linear learners of this library; wanted a list of fitted ones")
+    share = _shares(weights, len(models))
     first: Any = models[0]
-    first._fitted()
-    share = np.ones(len(models)) if weights is None else np.asarray(weights, float).ravel()
-    if share.shape != (len(models),) or not np.isfinite(share).all() or (share < 0).any() or not share.any():
-        raise BadInput(f"weights={weights!r}; wanted one number of at least 0 per model, not all 0")
     merged = copy.deepcopy(first)
-    model = merged._model
+    model = merged._fitted()
     if type(model.space).__name__ != "Linear":
         raise BadInput(f"{type(first).__name__} keeps more than weights; its models cannot be averaged")
     for other in models[1:]:
@@ -94,13 +96,29 @@ def merge(models: Any, weights: Any = None) -> Any:
             raise BadInput("the models differ in class or shape; wanted linear models of one kind")
         if _facts(other) != _facts(first):
             raise BadInput("the models know other labels or features; wanted the same in the same order")
-    share = share / share.sum()
-    tables = [m._fitted().mean_weights() for m in models]
-    model.space.weights[...] = sum(s * table for s, table in zip(share, tables, strict=True))
+        if bool(other._bias) != bool(first._bias):
+            raise BadInput("some of the models have an intercept and some have none; wanted one kind")
+    model.space.weights[...] = 0.0
     model.space.drift[...] = 0.0
-    model.bar[0] = sum(s * m._fitted().bar[0] for s, m in zip(share, models, strict=True))
-    model.clock = sum(m.t_ for m in models)
+    width = first.n_features_in_
+    for part, each in zip(share, models, strict=True):
+        table = each._fitted().mean_weights()
+        model.space.weights[:width] += part * table[:width]
+        model.space.weights[-1] += part * table[-1] * (each._bias / first._bias if first._bias else 0.0)
+    model.bar[0] = sum(part * each._fitted().bar[0] for part, each in zip(share, models, strict=True))
+    model.clock = sum(each.t_ for each in models)
     return merged
+
+
+def _shares(weights: Any, count: int) -> np.ndarray:
+    """Weights of the models, summing to 1."""
+    try:
+        share = np.ones(count) if weights is None else np.asarray(weights, float).ravel()
+    except (TypeError, ValueError):
+        share = np.zeros(0)
+    if share.shape != (count,) or not np.isfinite(share).all() or (share < 0).any() or not share.any():
+        raise BadInput(f"weights={weights!r}; wanted one number of at least 0 per model, not all 0")
+    return np.asarray(share / share.sum())
 
 
 def _facts(model: Any) -> Any:

@@ -11,9 +11,9 @@ class Orders:
     A pass may end within a mini-batch: the next pass then begins with rows that are not in it yet.
     """
 
-    def __init__(self, kind: str, count: int, batch: int, position: int = 0) -> None:
-        self.kind, self.count, self.batch = kind, count, batch
-        self.begun = np.zeros(0, np.int64)  # rows of the unfinished batch
+    def __init__(self, kind: str, rows: np.ndarray, batch: int, position: int = 0) -> None:
+        self.kind, self.rows, self.count, self.batch = kind, rows, len(rows), batch
+        self.begun = np.zeros(0, np.int64)  # places of the unfinished batch
         self.missing = -position % batch
 
     def next(self, generator: np.random.Generator) -> np.ndarray:
@@ -30,7 +30,7 @@ class Orders:
         else:
             self.begun = np.r_[self.begun, order]
         self.missing = (self.missing - self.count) % self.batch
-        return order
+        return np.asarray(self.rows[order])
 
     def _apart(self, order: np.ndarray) -> np.ndarray:
         """Move rows of the unfinished batch out of its missing part."""

@@ -74,12 +74,6 @@ def refuse_unknown(owner: Any, given: dict[str, Any], known: set[str]) -> None:
             raise BadType(f"{type(owner).__name__} has no parameter {name!r}; {hint}")
 
 
-def require_whole(name: str, value: Any) -> None:
-    """A whole number of at least 1."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-        raise BadInput(f"{name}={value!r}; wanted a whole number of at least 1")
-
-
 def require_positive(name: str, value: Any, zero: bool, infinite: bool) -> None:
     if isinstance(value, bool) or not isinstance(value, int | float | np.number):
         raise BadInput(f"{name}={value!r}; wanted a number")

@@ -10,14 +10,14 @@ import scipy.sparse as sp
 from sklearn.base import clone as sklearn_clone
 from sklearn.utils.validation import _num_samples
 
-from ..errors import BadInput
+from ..errors import BadInput, require_whole
 from ..features.slots import Slots
 from ..learn.model import Model
 from ..learn.svm import Problem
 from .classifier import LinearClassifier
 from .lessons import NO_ORDER, Lesson
 from .orders import Orders
-from .parameters import require_positive, require_whole
+from .parameters import require_positive
 from .priors import Prior
 
 ORDERS = ("shuffle", "cyclic", "random")
@@ -60,7 +60,7 @@ class Pegasos(LinearClassifier):
     (True, True)
     """
 
-    _takes_share = True
+    _takes_share, _frames = True, 5
     _lam = 1e-4  # where it is not given: streams
     _rounds = 1.0  # of a fit, where they are known beforehand
 
@@ -98,6 +98,10 @@ class Pegasos(LinearClassifier):
         return "running" if self.multiclass == "crammer_singer" else "zero"
 
     @property
+    def _apart(self) -> bool:  # type: ignore[override]
+        return self.multiclass == "one_vs_all"
+
+    @property
     def _suffix(self) -> float:
         return 1.0 if isinstance(self.average, bool | np.bool_) else float(self.average)
 
@@ -116,6 +120,8 @@ class Pegasos(LinearClassifier):
             require_positive("average", self.average, False, False)
             if self.average >= 1:
                 raise BadInput(f"average={self.average!r}; wanted True, False or a share below 1")
+        if self._suffix < 1 and self.fit_intercept == "free":
+            raise BadInput("fit_intercept='free' is averaged over all rounds; set average=True or False")
         if self.project and self.fit_intercept == "free":
             raise BadInput(
                 "project=True keeps all of w in a ball; fit_intercept='free' leaves it; choose one"
@@ -153,10 +159,13 @@ class Pegasos(LinearClassifier):
     def _begin(self, model: Model, known: int) -> None:
         if self.prior is None or known:
             return
+        if self.project and "_lam" not in self.__dict__:
+            raise BadInput("project=True with prior= needs the whole set to know its ball; use fit")
         labels, prior = self._labels, Prior(self.prior)
         if labels is None or not (labels.closed or len(labels.known) > 1 or labels.sets):
             raise BadInput("prior= has a sign for each class; announce the classes (classes=) first")
         coef, intercept = prior.rows(labels)
+        coef = prior.columns(coef, None if self._slots is None else list(self._slots))
         width = len(self._slots) if self._by_name and self._slots else self._width
         if coef.shape[1] != width:
             raise BadInput(f"prior= has {coef.shape[1]} coefficients a row; wanted {width}, one per feature")
@@ -167,11 +176,12 @@ class Pegasos(LinearClassifier):
         if self._bias:
             table[-1, : len(coef)] = intercept / self._bias
 
-    def _first_names(self) -> Slots:
+    def _first_names(self) -> tuple[Slots, bool]:
         if self.prior is None:
-            return Slots()
+            return super()._first_names()
         prior = Prior(self.prior)
-        return Slots(range(prior.coef.shape[1]) if prior.names is None else prior.names)
+        named = prior.names is not None
+        return Slots(prior.names if prior.names is not None else range(prior.coef.shape[1])), named
 
     def _check_open(self) -> None:
         if self.prior is not None:
@@ -202,15 +212,16 @@ class Pegasos(LinearClassifier):
         return self._orders.next(generator) if self.order != "cyclic" else NO_ORDER
 
     def _run_passes(self, X: Any, model: Model, lesson: Lesson) -> None:
-        if self.batch_size > lesson.count:
-            raise BadInput(f"batch_size={self.batch_size} is more than the {lesson.count} rows")
         problem, prior, lam = self._objective_on(lesson), self._prior_weights(model), model.choices["lam"]
         if self.project:
             radius = math.sqrt(problem.loss(prior) / lam)
             model.choose(model.recipe, model.choices | {"radius": radius})
         wide = model.space.weights.shape[1:]
         model.space = model.space._replace(hits=np.zeros((lesson.count, *wide)))
-        self._orders = Orders(self.order, lesson.count, self.batch_size, model.clock)
+        seen = np.flatnonzero(problem.caps > 0)
+        if self.batch_size > len(seen):
+            raise BadInput(f"batch_size={self.batch_size} is more than the {len(seen)} rows that count")
+        self._orders = Orders(self.order, seen, self.batch_size, model.clock)
         super()._run_passes(X, model, lesson)
         del self._orders
         hits = model.space.hits.reshape(lesson.count, -1)[:, : model.start.outputs]

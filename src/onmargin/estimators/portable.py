@@ -24,14 +24,17 @@ def packed(value: Any) -> Any:
         given = {role: _name(part) for role, part in value.given.items()}
         marks = {name: source_mark(function) for name, function in value.own_functions().items()}
         return {"recipe": given, "own": value.own, "functions": marks}
-    if hasattr(value, "coef_"):
-        prior = Prior(value)
-        return prior.coef, prior.intercept
+    if isinstance(value, Prior) or hasattr(value, "coef_"):
+        return {"prior": dict(vars(Prior(value)))}
     return value
 
 
 def unpacked(value: Any, parts: dict[str, Any] | None) -> Any:
     """The parameter that `packed` was given; functions are looked up in `parts`."""
+    if isinstance(value, dict) and set(value) == {"prior"}:
+        prior = object.__new__(Prior)
+        prior.__dict__.update(value["prior"])
+        return prior
     if not (isinstance(value, dict) and "recipe" in value and "functions" in value):
         return value
     for name, mark in value["functions"].items():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_regressor
+from sklearn.base import BaseEstimator, is_regressor
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
@@ -17,9 +17,14 @@ class Prior:
     """Coefficients (K, d), intercepts (K,), the features' names and the labels, where they are known."""
 
     def __init__(self, given: Any) -> None:
+        self.coef: np.ndarray
+        self.intercept: np.ndarray
         self.names: list[Any] | None = None
         self.labels: list[Any] | None = None
-        if isinstance(given, tuple | list) and len(given) == 2 and not hasattr(given, "coef_"):
+        if isinstance(given, Prior):
+            self.names, self.labels = given.names, given.labels
+            coef, intercept = given.coef, given.intercept
+        elif isinstance(given, tuple | list) and len(given) == 2 and not hasattr(given, "coef_"):
             coef, intercept = given
         elif hasattr(given, "predict") or hasattr(given, "coef_"):
             coef, intercept = self._of_model(given)
@@ -36,10 +41,14 @@ class Prior:
         if self.coef.ndim != 2 or not np.isfinite(self.coef).all() or not np.isfinite(self.intercept).all():
             raise BadInput("prior= wants finite coefficients, a row per output")
 
+    def __repr__(self) -> str:
+        return f"Prior({len(self.coef)} x {self.coef.shape[1]})"
+
     def _of_model(self, model: Any) -> tuple[Any, Any]:
         kind = type(model).__name__
         try:
-            check_is_fitted(model)
+            if isinstance(model, BaseEstimator):
+                check_is_fitted(model)
             coef, intercept = model.coef_, getattr(model, "intercept_", 0.0)
         except NotFittedError:
             raise BadInput(
@@ -47,7 +56,7 @@ class Prior:
             ) from None
         except AttributeError:
             raise BadInput(f"prior= is a {kind} without coef_; wanted a linear model") from None
-        if is_regressor(model):
+        if isinstance(model, BaseEstimator) and is_regressor(model):
             raise BadInput(f"prior= is a {kind}, a regressor; wanted a linear classifier")
         classes = getattr(model, "classes_", None)
         self.labels = None if classes is None else list(np.asarray(classes).tolist())
@@ -61,7 +70,7 @@ class Prior:
         outputs = labels.outputs
         if self.labels is None or labels.sets:
             order = list(range(len(self.coef)))
-        elif sorted(map(repr, self.labels)) != sorted(map(repr, labels.known)):
+        elif set(self.labels) != set(labels.known):
             raise BadInput(f"prior= knows the classes {self.labels}; wanted {labels.known}")
         elif outputs == 1:
             if len(self.coef) == 1 and self.labels != labels.known:
@@ -72,3 +81,13 @@ class Prior:
         if len(order) != outputs or len(self.coef) != len(order):
             raise BadInput(f"prior= has {len(self.coef)} rows of coefficients; wanted {outputs}")
         return self.coef[order], self.intercept[order]
+
+    def columns(self, coef: np.ndarray, names: list[Any] | None) -> np.ndarray:
+        """The coefficients in the order of our features, where both have names."""
+        if self.names is None or names is None or self.names == names:
+            return coef
+        if set(self.names) != set(names):
+            strange = next(iter(set(self.names) ^ set(names)))
+            raise BadInput(f"prior= and the data differ in the feature {strange!r}; wanted the same names")
+        place = {name: number for number, name in enumerate(self.names)}
+        return np.asarray(coef[:, [place[name] for name in names]])

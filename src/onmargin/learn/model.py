@@ -143,4 +143,4 @@ class Model:
     def _settle(self) -> None:
         """Sums that the Space keeps, after its arrays took on another shape."""
         if self.recipe.space.settle is not None:
-            self.recipe.space.settle(self.space, self.hyper)
+            self.recipe.space.settle(self.space, self.hyper, self.clock)

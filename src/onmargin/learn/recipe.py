@@ -166,7 +166,7 @@ class Recipe:
             raise BadInput(f"loss={loss!r} says nothing about {kind}; use {fits}")
         if task == "one_vs_all" and loss not in ("hinge", "mistake", "perceptron"):
             raise BadInput(
-                "task='one_vs_all' pulls all outputs alike; a loss that bends does not; use 'hinge'"
+                "task='one_vs_all' pulls all outputs alike, a bent loss does not; use loss='hinge'"
             )
         if task == "uniform" and loss not in ("mistake", "perceptron"):
             raise BadInput("task='uniform' shares a mistake among its rivals; use loss='mistake'")
@@ -218,11 +218,9 @@ def _numbers(own: Any) -> np.ndarray:
 def _word(value: Any) -> Any:
     if isinstance(value, str):
         return value
-    return (
-        value.name
-        if isinstance(value, Space)
-        else plain(value[0] if isinstance(value, tuple) else value).__name__
-    )
+    if isinstance(value, Space):
+        return value.name
+    return plain(value[0] if isinstance(value, tuple) else value).__name__
 
 
 def _again(given: dict[str, Any], own: np.ndarray) -> Recipe:

@@ -40,6 +40,8 @@ def ascend(rows, sides, caps, weights, duals, order, factor):
             if after != before:
                 duals[row] = after
                 axpy(rows, row, weights, (after - before) * sides[row] / factor)
+        else:  # an empty row costs its weight whatever w is
+            duals[row] = caps[row]
 
 
 def solve(

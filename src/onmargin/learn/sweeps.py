@@ -24,11 +24,13 @@ from .spaces.storage import aligned, padded
 from .steps import pa1 as step
 from .tasks import binary as demand
 from .tasks import differs as wrong
+from .tasks import never
 from .tasks import sign as decide
 from .vocabulary import TINY, Hyper, Round
 
 # Numbers of `Hyper` that may differ from lane to lane, in the order of `Lanes.knobs`.
 KNOBS = ("C", "margin", "epsilon", "rate", "decay", "lam")
+MEASURES = 0.0  # 1: numbers, judged by |y - s|
 SHRINKS = 0.0  # 1: Pegasos' factor 1 / (lam (t - 1))
 
 
@@ -41,7 +43,6 @@ class Lanes(NamedTuple):
     losses: np.ndarray
     gaps: np.ndarray  # sum of |y - s|
     mistakes: np.ndarray
-    errors: np.ndarray
     updates: np.ndarray
     scores: np.ndarray  # scratch, as are the others
     pull: np.ndarray
@@ -77,13 +78,13 @@ def sweep(examples, lanes, hyper, clock, first, start, stop):
                 score[0] *= 1.0 / (own.lam * (clock - 1.0)) if clock > 1 else 0.0
             guess = decide(score, now, own)
             lanes.mistakes[m] += wrong(score, target, guess, own)
-            lanes.gaps[m] += abs(target - score[0])
+            if MEASURES > 0.0:
+                lanes.gaps[m] += abs(target - score[0])
             margin, required = demand(score, target, guess, own, one)
             suffered, slope = loss(margin, required)
             if not math.isfinite(suffered):  # its steps feed on themselves: out of the race
                 suffered, slope = math.inf, 0.0
             lanes.losses[m] += suffered
-            lanes.errors[m] += margin <= 0.0
             far = 0.0
             if slope != 0.0 and length > TINY:
                 far = step(margin, suffered, slope, length, one, now, own) * one[0]
@@ -99,8 +100,12 @@ def sweep(examples, lanes, hyper, clock, first, start, stop):
     return clock, stop
 
 
-shrunk_sweep = FunctionType(sweep.__code__, {**globals(), "SHRINKS": 1.0}, "shrunk_sweep")
+def _kind(name: str, **constants: float) -> Part:
+    return FunctionType(sweep.__code__, {**globals(), **constants}, name)
 
+
+shrunk_sweep = _kind("shrunk_sweep", SHRINKS=1.0)
+number_sweep = _kind("number_sweep", MEASURES=1.0)
 
 AT_ONCE = 16  # lanes: two registers; more at once are slower than one sixteen after the other
 
@@ -120,7 +125,8 @@ def sweeper(row: Row) -> Part:
         "loss": row.loss,
         "step": row.step,
     }
-    return specialise(shrunk_sweep if row.space is SHRUNK else sweep, **parts)
+    loop = shrunk_sweep if row.space is SHRUNK else number_sweep if wrong is never else sweep
+    return specialise(loop, **parts)
 
 
 def fresh_lanes(knobs: np.ndarray, start: np.ndarray, average: bool) -> Lanes:
@@ -129,7 +135,7 @@ def fresh_lanes(knobs: np.ndarray, start: np.ndarray, average: bool) -> Lanes:
     wide = padded(models, True)
     weights = aligned((slots, wide), start.dtype)
     weights[:, :models] = start[:, None]
-    sums: Any = [np.zeros(models) for _ in range(5)]
+    sums: Any = [np.zeros(models) for _ in range(4)]
     scratch: Any = [aligned((wide,), float) for _ in range(2)]
     drift = aligned((slots if average else 0, wide), float)
     return Lanes(weights, drift, knobs, *[*sums, *scratch, np.zeros(1)])

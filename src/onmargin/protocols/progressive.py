@@ -42,10 +42,11 @@ def progressive(
         raise BadInput(f"scored_by={scored_by!r}; wanted 'running' or 'model'")
     if trace not in ("full", "sums"):
         raise BadInput(f"trace={trace!r}; wanted 'full' or 'sums'")
-    if not hasattr(model, "_progress"):
+    if isinstance(model, type) or not hasattr(model, "_progress"):
+        name = model.__name__ if isinstance(model, type) else type(model).__name__
         raise BadInput(
-            f"got a {type(model).__name__}; wanted a learner of this library (transform the data first, or "
-            "use River's progressive_val_score for pipelines)"
+            f"got {name}; wanted a learner of this library, made (transform the data first, or use River's "
+            "progressive_val_score for pipelines)"
         )
     if every is not None and (not isinstance(every, int) or every < 1):
         raise BadInput(f"every={every!r}; wanted a whole number of rounds")

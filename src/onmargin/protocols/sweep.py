@@ -11,13 +11,9 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import ParameterGrid
 
-from ..errors import BadInput, Diverged
-from ..results.sweep_result import SweepResult
+from ..errors import BadInput, Diverged, require_whole
+from ..results.sweep_result import DIVERGED, SweepResult
 from .progressive import progressive
-
-DIVERGED = {
-    "rounds": 0, "mistakes": 0, "updates": 0, "error_rate": np.nan, "mean_loss": np.inf, "mae": np.nan,
-}  # fmt: skip
 
 
 def sweep(
@@ -27,12 +23,12 @@ def sweep(
     """Learn every configuration of a grid side by side in one pass; the given model is left as it is.
 
     grid : {parameter: values}, or a list of such dicts.
-    threads : for learners without lanes (None: one per core).
+    threads : how many at once (None: one per core).
     verbose : 1 shows how far it is.
 
     Linear learners of two classes or of numbers (Perceptron, Passive-Aggressive, l2 FTRL, Pegasos)
     share the reading of each row: weights lie [feature][model], sixteen models to a stretch of
-    memory. All others run one after the other in threads. Either way the result equals separate runs
+    memory. All others run one by one. Both use threads. Either way the result equals separate runs
     of `om.progressive` on fresh models, to rounding (1e-12; with dtype="float32", 1e-5, and the same
     predictions but where a score is within 1e-5 of the threshold).
 
@@ -42,15 +38,25 @@ def sweep(
     >>> bool(result.best_params["C"] < 1), len(result.rows)
     (True, 5)
     """
-    if not hasattr(model, "_progress"):
-        raise BadInput(f"got a {type(model).__name__}; wanted a learner of this library")
+    if isinstance(model, type) or not hasattr(model, "_progress"):
+        raise BadInput(f"got {model!r}; wanted a learner of this library")
+    if not hasattr(X, "shape") and (y is None or (isinstance(X, list) and X and isinstance(X[0], dict))):
+        raise BadInput(f"got {type(X).__name__}; wanted a table X (array, CSR matrix, frame) and y")
+    if threads is not None:
+        require_whole("threads", threads)
     configs = _configurations(model, grid)
-    models = [model.clone().set_params(**config) for config in configs]
+    fixed, entropy = model.get_params(deep=False), model.clone()._entropy  # (all share one)
+    params = [fixed | config for config in configs]
+    models = [type(model)(**each) for each in params]
+    for each in models:
+        each._entropy = entropy
     tell = _bar(len(configs)) if verbose else lambda share: None
     places: dict[int, Any] = {}
     alone = list(range(len(models)))
     if hasattr(models[0], "_sweep_in_lanes") and len(models) > 1:
-        places, alone = models[0]._sweep_in_lanes(models, X, y, sample_weight, tell)
+        places, alone = models[0]._sweep_in_lanes(
+            models, params, X, y, sample_weight, threads or os.cpu_count(), tell
+        )
     fresh = {number: model.clone().set_params(**configs[number]) for number in alone}
     runs = _in_threads(fresh, X, y, sample_weight, threads, tell)
     kind = models[0]._kind
@@ -105,7 +111,7 @@ def _in_threads(
         try:
             done = progressive(fresh[number], X, y, sample_weight=sample_weight, trace=trace)
         except Diverged:  # out of the race
-            return DIVERGED
+            return dict(DIVERGED)
         gap = np.nan
         if not labels and y is not None:
             seen = np.asarray(done.queried, bool)

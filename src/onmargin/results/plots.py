@@ -78,12 +78,12 @@ def sweep_lines(
     """
     if ax is None:
         _, ax = _pyplot().subplots(figsize=(7, 4.2), layout="constrained")
-    along, places = _long_axis(configs)
+    along, places, names = _long_axis(configs)
     percent = criterion == "error_rate"
     lines: dict[str, list[tuple[float, float]]] = {}
     for row, config in zip(rows, configs, strict=True):
         rest = ", ".join(f"{name}={_short(config[name])}" for name in config if name != along)
-        lines.setdefault(rest, []).append((places[_short(config.get(along))], row[criterion]))
+        lines.setdefault(rest, []).append((places[repr(config.get(along))], row[criterion]))
     ends = []
     for number, (name, points) in enumerate(lines.items()):
         at, error = np.array(sorted(points)).T
@@ -93,12 +93,12 @@ def sweep_lines(
         if name and known.size:
             ends.append((float(known[-1]), f"{name}  best {_said(float(known.min()), percent)}", colour))
     top, value = configs[best], rows[best][criterion]
-    ax.plot(places[_short(top.get(along))], value, "o", ms=11, mfc="none", mec="black", mew=1.5)
+    ax.plot(places[repr(top.get(along))], value, "o", ms=11, mfc="none", mec="black", mew=1.5)
     said = ", ".join(f"{name}={_short(v)}" for name, v in top.items())
     ax.set_title(f"best: {said}  ({_said(value, percent)})", loc="left", fontsize=11)
     values = list(places.values())
-    if isinstance(values[0], str | int) and list(places) != [_short(v) for v in values]:
-        ax.set_xticks(values, list(places))
+    if names is not None:
+        ax.set_xticks(values, names)
     elif min(values) > 0 and max(values) > 20 * min(values):
         ax.set_xscale("log")
     ax.set_xlabel(along)
@@ -111,15 +111,16 @@ def sweep_lines(
     return ax.figure
 
 
-def _long_axis(configs: list[dict[str, Any]]) -> tuple[str, dict[str, Any]]:
-    """The parameter to draw along, and where each of its values lies: numbers where they are."""
+def _long_axis(configs: list[dict[str, Any]]) -> tuple[str, dict[str, Any], list[str] | None]:
+    """The parameter to draw along, where each of its values lies, and their names if they are no numbers."""
     names = list(dict.fromkeys(name for config in configs for name in config))
-    values = {name: {_short(c.get(name)): c.get(name) for c in configs} for name in names}
+    values = {name: {repr(c.get(name)): c.get(name) for c in configs} for name in names}
     numeric = [name for name in names if all(_is_real(value) for value in values[name].values())]
     along = max(numeric or names, key=lambda name: len(values[name]))
     if along in numeric:
-        return along, values[along]
-    return along, {text: number for number, text in enumerate(values[along])}
+        return along, values[along], None
+    places = {key: number for number, key in enumerate(values[along])}
+    return along, places, [_short(value) for value in values[along].values()]
 
 
 def _is_real(value: Any) -> bool:

@@ -8,6 +8,11 @@ from typing import Any
 
 from ..errors import BadInput, extra
 
+# What a configuration came to whose steps feed on themselves: it is out of the race.
+DIVERGED = {
+    "rounds": 0, "mistakes": 0, "updates": 0, "error_rate": math.nan, "mean_loss": math.inf, "mae": math.nan,
+}  # fmt: skip
+
 
 class SweepResult:
     """Progressive error of every configuration, and its learner.
@@ -71,5 +76,8 @@ class SweepResult:
     def plot(self, ax: Any = None) -> Any:
         """The error against the parameter with the most values, a line for each of the others."""
         from .plots import sweep_lines
+
+        if not any(self.configs):
+            raise BadInput("nothing was varied; there is nothing to draw")
 
         return sweep_lines(self.rows, self.configs, self.criterion, self.best_index, ax=ax)

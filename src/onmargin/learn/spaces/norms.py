@@ -70,10 +70,10 @@ def averaged(arrays: Any, clock: int, hyper: Any, weights: np.ndarray) -> np.nda
     return np.asarray((arrays.drift + since * weights) / max(clock, 1)) if clock else weights
 
 
-def _settle(grouped: bool, signed: bool | None) -> Callable[[Any, Any], None]:
+def _settle(grouped: bool, signed: bool | None) -> Callable[[Any, Any, int], None]:
     """The sums after the arrays took on another shape; `signed` is None for norms."""
 
-    def settle(arrays: Any, hyper: Any) -> None:
+    def settle(arrays: Any, hyper: Any, clock: int) -> None:
         ledger, mask = arrays.ledger, living(arrays, hyper)
         if grouped:
             squares = (arrays.weights.astype(np.float64) ** 2).reshape(len(arrays.weights), -1).sum(axis=1)

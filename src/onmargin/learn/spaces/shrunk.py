@@ -23,6 +23,7 @@ from .storage import LEDGER, MARK, NOTE, ROWS, SLOT, Field, Space
 # The ledger: sigma, |z|^2, a, the batch of the last move, moves since |z|^2 was exact; suffix
 # averages: the rounds that `early` and `later` sum up to, and the next such round.
 SIGMA, LENGTH, SPREAD, LAST, MOVES, EARLY, LATER, NEXT = range(8)
+SMALL = 0.01  # the least sigma
 EXACT = 10_000  # moves after which |z|^2 is summed anew
 
 
@@ -165,16 +166,20 @@ def keep_sums(weights, drift, early, later, ledger, t, reach, suffix, anchor):
 
 
 @part
-def begin_batch(weights, ledger, t, reach):
-    """The first move of batch t: settle what the batches since the last move came to."""
+def begin_batch(weights, drift, ledger, t, reach):
+    """The first move of batch t: settle what the batches since the last move came to.
+
+    Where sigma has become small, nu takes it in, and a nu goes into the drift: digits would be lost.
+    """
     sigma, spread = sigma_at(ledger, t, reach), spread_at(ledger, t, reach)
     if sigma != ledger[SIGMA]:
         ledger[LENGTH] = (reach * ledger[LAST]) ** 2
-    if sigma < 1e-9:
+    if sigma < SMALL:
+        for i in range(drift.shape[0]):
+            drift[i] += spread * weights[i]
         for i in range(weights.shape[0]):
             weights[i] *= sigma
-        spread /= sigma
-        sigma = 1.0
+        sigma, spread = 1.0, 0.0
     ledger[SIGMA], ledger[SPREAD], ledger[LAST] = sigma, spread, t
 
 
@@ -224,7 +229,7 @@ def move(space, rows, now, pull, step, margin, hyper):
         early, later = space.early.reshape(space.early.size), space.later.reshape(space.later.size)
         keep_sums(weights, drift, early, later, ledger, t, reach, hyper.suffix, hyper.anchor)
     if t > ledger[LAST]:
-        begin_batch(weights, ledger, t, reach)
+        begin_batch(weights, drift, ledger, t, reach)
     far = step / ledger[SIGMA]
     if reach < math.inf:
         inner = ledger[SIGMA] * pulled(rows, now.row, space.weights, pull)
@@ -321,4 +326,12 @@ def averaged(arrays: Any, clock: int, hyper: Any, weights: np.ndarray) -> np.nda
     return np.asarray(mean + arrays.prior if arrays.prior.size else mean)
 
 
-SHRUNK = Space("shrunk", Shrunk, FIELDS, score, size, move, mean, spelled_out, averaged)
+def settle(arrays: Any, hyper: Any, clock: int) -> None:
+    """|z|^2 after the arrays took on another shape; a ball that is due is entered first."""
+    ledger = arrays.ledger
+    ledger[SIGMA] = sigma_at(ledger, turn(clock + 1, hyper.batch), hyper.radius * hyper.lam)
+    weights = arrays.weights.astype(np.float64)
+    arrays.ledger[LENGTH] = arrays.ledger[SIGMA] ** 2 * float(np.sum(weights * weights))
+
+
+SHRUNK = Space("shrunk", Shrunk, FIELDS, score, size, move, mean, spelled_out, averaged, settle)
