@@ -24,6 +24,12 @@ def soft_margin(margin, required):
     return 0.0, 0.0
 
 
+def smooth_margin(margin, required):
+    """The squared hinge of `docs/build_your_own.md`."""
+    gap = max(required - margin, 0.0)
+    return gap * gap, 2.0 * gap
+
+
 def pegasos(quick: bool) -> Work:
     """One pass; averaged and not, as the peer can be too."""
     table = sparse_stream(20_000 if quick else 200_000)
@@ -60,6 +66,11 @@ def sweep(quick: bool) -> Work:
             lambda result: 1.0 - result.rows[result.best_index]["error_rate"],
             om.PassiveAggressiveClassifier,
         ),
+        "sweep, one thread": Contestant(
+            lambda model: om.sweep(model, {"C": GRID}, table.X, table.y, threads=1),
+            lambda result: 1.0 - result.rows[result.best_index]["error_rate"],
+            om.PassiveAggressiveClassifier,
+        ),
         "one model": Contestant(lambda _: _run(table, 1.0), lambda run: 1.0 - run.error_rate),
         "32 runs": Contestant(
             lambda _: [_run(table, C) for C in GRID], lambda runs: 1.0 - min(run.error_rate for run in runs)
@@ -67,7 +78,8 @@ def sweep(quick: bool) -> Work:
     }
     lines = [
         Versus("sweep of 32 values of C, one model alone", "sweep", "one model", 1 / 7, 1 / 5),
-        Versus("  32 separate runs", "sweep", "32 runs"),
+        Versus("  one thread", "sweep, one thread", "one model", 1 / 7, 1 / 5),
+        Versus("  32 separate runs, one thread", "sweep, one thread", "32 runs"),
     ]
     return Work("sweep", table.origin, contestants, lines, repetitions=7)
 
@@ -77,9 +89,17 @@ def recipe(quick: bool) -> Work:
     table = sparse_stream(20_000 if quick else 200_000)
     own = om.Recipe("classification", loss=soft_margin, step="constant", space="l2")
     built_in = om.Recipe("classification", loss="hinge", step="constant", space="l2")
+    documented = om.Recipe("classification", loss=smooth_margin, step="sqrt", space="pnorm")
+    same = om.Recipe("classification", loss="squared_hinge", step="sqrt", space="pnorm")
+    some = {"X": table.X[:20_000], "y": table.y[:20_000], "rate": 0.01, "p": 1.5}
     contestants = {
+        "documented": _learner(om.OnlineClassifier, recipe=documented, **some),
+        "the same, built in": _learner(om.OnlineClassifier, recipe=same, **some),
         "own loss": _learner(om.OnlineClassifier, table.X, table.y, recipe=own, rate=0.01),
         "built-in": _learner(om.OnlineClassifier, table.X, table.y, recipe=built_in, rate=0.01),
     }
-    lines = [Versus("a user's loss, the built-in", "own loss", "built-in", 0.7, 1.0)]
+    lines = [
+        Versus("a user's loss, the built-in", "own loss", "built-in", 0.7, 1.0),
+        Versus("  the documented ten lines", "documented", "the same, built in", 0.7, 1.0),
+    ]
     return Work("recipe", table.origin, contestants, lines, repetitions=15)

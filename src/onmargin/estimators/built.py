@@ -12,9 +12,9 @@ from ..learn.algorithms import Row
 from ..learn.model import Model
 from ..learn.recipe import Recipe
 from .classifier import LinearClassifier
-from .ftrl import NOT_SPARSE, check_p
 from .parameters import require_positive
 from .regressor import LinearRegressor
+from .regularized import NOT_SPARSE, check_p
 
 
 class Built:

@@ -11,7 +11,7 @@ import numpy as np
 from ..compiled.rows import Rows
 from ..errors import Diverged
 from ..learn.series import harmonic
-from ..learn.spaces.shrunk import LAST, SPREAD
+from ..learn.spaces.shrinking import LAST, SPREAD
 from ..learn.sweeps import AT_ONCE, KNOBS, Lanes, can_sweep, fresh_lanes, sweeper
 from ..learn.vocabulary import Examples
 from ..results.sweep_result import DIVERGED
@@ -126,9 +126,8 @@ def sweep_in_lanes(
             if weighting not in cutters:
                 cutters[weighting] = (leader._cutter(leader._model, lesson, False), [])
             cutters[weighting][1].append(groups[-1])
-    with ThreadPoolExecutor(
-        min(threads, max(len(groups), 1))
-    ) as pool:  # the loops leave the interpreter free
+    workers = min(threads, max(len(groups), 1))
+    with ThreadPoolExecutor(workers) as pool:  # compiled loops let go of the interpreter
         for block in blocks(lesson.count) if groups else ():
             for cut, sharing in cutters.values():
                 for part, targets, weights in cut(block):

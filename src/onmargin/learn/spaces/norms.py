@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...compiled.parts import Part, compose
-from . import normed
+from . import links, normed
 from .normed import COUNT, FIELDS, LAST, SUM, TOP, WORK, Normed
 from .storage import Space
 
@@ -27,7 +27,7 @@ def gauges(arrays: Any, grouped: bool) -> np.ndarray:
 
 def read_norm(arrays: Any, clock: int, hyper: Any, grouped: bool = False) -> np.ndarray:
     """a theta_i (gauge / |theta|_q)^(q-2)"""
-    said = normed.norm_reading(arrays.ledger[TOP], arrays.ledger[SUM], 0.0, hyper.q)
+    said = links.norm_reading(arrays.ledger[TOP], arrays.ledger[SUM], 0.0, hyper.q)
     ratio = gauges(arrays, grouped) / said if said > 0 else np.zeros(1)
     return np.asarray(hyper.scale * arrays.weights * ratio ** (hyper.q - 2.0))
 
@@ -84,7 +84,7 @@ def _settle(grouped: bool, signed: bool | None) -> Callable[[Any, Any, int], Non
             theta = arrays.weights.astype(np.float64)[mask]
             values = theta if signed is False else np.abs(theta)
         top = float(values.max()) if values.size else 0.0
-        terms = {None: normed.power_term, True: normed.cosh_term, False: normed.exp_term}[signed]
+        terms = {None: links.power_term, True: links.cosh_term, False: links.exp_term}[signed]
         ledger[TOP], ledger[SUM] = top, sum(terms(float(value), top, hyper.q) for value in values)
         ledger[COUNT], ledger[WORK] = mask.sum(), 0.0
 
@@ -103,17 +103,17 @@ def _space(name: str, read: Any, measure: Part, grouped: bool, signed: bool | No
 
 
 _POWERS: dict[str, Any] = {
-    "term": normed.power_term, "rescale": normed.power_rescale, "reading": normed.norm_reading,
-    "weigh": normed.power_weigh,
+    "term": links.power_term, "rescale": links.power_rescale, "reading": links.norm_reading,
+    "weigh": links.power_weigh,
 }  # fmt: skip
-_EXPS: dict[str, Any] = {"rescale": normed.exp_rescale, "reading": normed.cosh_reading}
-PNORM = _space("pnorm", read_norm, normed.size_q, False, None, gauge=normed.own_gauge, **_POWERS)
-GROUP = _space("group", read_groups, normed.size_groups, True, None, gauge=normed.group_gauge, **_POWERS)
+_EXPS: dict[str, Any] = {"rescale": links.exp_rescale, "reading": links.cosh_reading}
+PNORM = _space("pnorm", read_norm, links.size_q, False, None, gauge=links.own_gauge, **_POWERS)
+GROUP = _space("group", read_groups, links.size_groups, True, None, gauge=links.group_gauge, **_POWERS)
 SIGNED = _space(
-    "entropic", read_signed, normed.size_largest, False, True,
-    gauge=normed.own_gauge, term=normed.cosh_term, weigh=normed.sinh_weigh, **_EXPS,
+    "entropic", read_signed, links.size_largest, False, True,
+    gauge=links.own_gauge, term=links.cosh_term, weigh=links.sinh_weigh, **_EXPS,
 )  # fmt: skip
 SIMPLEX = _space(
-    "simplex", read_simplex, normed.size_largest, False, False,
-    gauge=normed.plain_gauge, term=normed.exp_term, weigh=normed.exp_weigh, **_EXPS,
+    "simplex", read_simplex, links.size_largest, False, False,
+    gauge=links.plain_gauge, term=links.exp_term, weigh=links.exp_weigh, **_EXPS,
 )  # fmt: skip

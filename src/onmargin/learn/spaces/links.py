@@ -1,0 +1,171 @@
+"""How a coordinate of theta becomes a weight: p-norms and entropies; and z measured in the dual norms.
+
+`gauge` is what a coordinate is measured by, `term` its share of the sum over all, `rescale` the sum
+for another largest gauge, `reading` what the sum says, `weigh` the weight.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ...compiled.parts import formula, part
+from ...compiled.rows import item, span
+
+# ---- p-norm: g = |w|_p^2 / (2a), w_i = a theta_i (|theta_i| / |theta|_q)^(q-2)
+
+
+@formula
+def power(theta, q):
+    """theta^q for theta >= 0"""
+    return theta**q if theta > 0.0 else (1.0 if q == 0.0 else 0.0)
+
+
+@part
+def own_gauge(theta, norms, group, slot):
+    """|theta_i|"""
+    return abs(theta)
+
+
+@part
+def group_of(group, slot):
+    """The group of a slot."""
+    return np.uint64(group[slot]) if group.size else np.uint64(slot)
+
+
+@part
+def group_gauge(theta, norms, group, slot):
+    """|theta^g|_2 of the coordinate's group."""
+    return math.sqrt(norms[group_of(group, slot)])
+
+
+@formula
+def power_term(theta, top, q):
+    """(|theta_i| / top)^q"""
+    return power(abs(theta) / top, q) if top > 0.0 else 0.0
+
+
+@formula
+def power_rescale(total, before, after, q):
+    return total * power(before / after, q)
+
+
+@formula
+def norm_reading(top, total, fresh, q):
+    """|theta|_q"""
+    return top * power(total, 1.0 / q)
+
+
+@formula
+def power_weigh(theta, gauge, reading, top, q, scale):
+    """a theta_i (gauge / |theta|_q)^(q-2)"""
+    if theta == 0.0 or reading == 0.0:
+        return 0.0
+    return scale * theta * power(gauge / reading, q - 2.0)
+
+
+# ---- entropy: w = B softmax(theta); with doubled features (x, -x): w_i = B sinh / sum cosh
+
+
+@formula
+def cosh_term(theta, top, q):
+    """cosh(theta_i) e^-top"""
+    return 0.5 * (math.exp(abs(theta) - top) + math.exp(-abs(theta) - top))
+
+
+@formula
+def exp_rescale(total, before, after, q):
+    return total * math.exp(before - after)
+
+
+@formula
+def cosh_reading(top, total, fresh, q):
+    """sum of cosh e^-top, `fresh` coordinates at 0 not yet in it."""
+    return total + fresh * math.exp(-top) if fresh > 0.0 else total
+
+
+@formula
+def sinh_weigh(theta, gauge, reading, top, q, scale):
+    """B sinh(theta_i) / sum cosh, B being the scale"""
+    return scale * 0.5 * (math.exp(theta - top) - math.exp(-theta - top)) / reading
+
+
+@part
+def plain_gauge(theta, norms, group, slot):
+    """theta_i"""
+    return theta
+
+
+@formula
+def exp_term(theta, top, q):
+    """e^(theta_i - top)"""
+    return math.exp(theta - top)
+
+
+@formula
+def exp_weigh(theta, gauge, reading, top, q, scale):
+    """B e^theta_i / sum e^theta"""
+    return scale * math.exp(theta - top) / reading
+
+
+# ---- |z|^2 in the dual norm
+
+
+@part
+def size_q(space, rows, now, pull, hyper):
+    """|z|_q^2, z = pull (x) x"""
+    start, stop = span(rows, now.row)
+    top = abs(rows.bias)
+    for j in range(start, stop):
+        _, value = item(rows, now.row, j)
+        top = max(top, abs(value))
+    if top == 0.0:
+        return 0.0
+    total = power(abs(rows.bias) / top, hyper.q)
+    for j in range(start, stop):
+        _, value = item(rows, now.row, j)
+        total += power(abs(value) / top, hyper.q)
+    pulls = 0.0
+    for k in range(pull.shape[0]):
+        pulls += power(abs(pull[k]), hyper.q)
+    return top * top * power(total * pulls, 2.0 / hyper.q)
+
+
+@part
+def size_groups(space, rows, now, pull, hyper):
+    """|z|_{2,q}^2: entries of one group add up as squares."""
+    start, stop = span(rows, now.row)
+    pulls = 0.0
+    for k in range(pull.shape[0]):
+        pulls += pull[k] * pull[k]
+    for j in range(start, stop):
+        slot, value = item(rows, now.row, j)
+        space.spans[group_of(space.group, slot)] += value * value
+    top = rows.bias * rows.bias
+    for j in range(start, stop):
+        slot, _ = item(rows, now.row, j)
+        top = max(top, space.spans[group_of(space.group, slot)])
+    if top == 0.0:
+        return 0.0
+    total = power(rows.bias * rows.bias / top, 0.5 * hyper.q)
+    for j in range(start, stop):
+        slot, _ = item(rows, now.row, j)
+        place = group_of(space.group, slot)
+        total += power(space.spans[place] / top, 0.5 * hyper.q)
+        space.spans[place] = 0.0
+    return top * pulls * power(total, 2.0 / hyper.q)
+
+
+@part
+def size_largest(space, rows, now, pull, hyper):
+    """|z|_inf^2"""
+    start, stop = span(rows, now.row)
+    top = abs(rows.bias)
+    for j in range(start, stop):
+        _, value = item(rows, now.row, j)
+        top = max(top, abs(value))
+    pulls = 0.0
+    for k in range(pull.shape[0]):
+        pulls = max(pulls, abs(pull[k]))
+    return (top * pulls) ** 2
