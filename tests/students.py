@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
 import onmargin as om
 
@@ -108,6 +109,12 @@ def ftrl_student(space: str, problem: str, chosen: dict[str, Any]) -> Any:
     cls = om.FTRLRegressor if problem == "regression" else om.FTRLClassifier
     regularizer = {"simplex": "entropic", "soft": "l2"}.get(space, space)
     return cls(regularizer=regularizer, signed=space != "simplex", **chosen)
+
+
+def tables(name: str, X: np.ndarray) -> list[Any]:
+    """Dense and CSR; of the many FTRL rows with several outputs CSR only, each costs seconds to compile."""
+    sparse = sp.csr_matrix(X)
+    return [sparse] if name.startswith("ftrl") and problem_of(name) in ("classes", "labels") else [X, sparse]
 
 
 def stream(name: str, rows: int = 60, features: int = 5, seed: int = 0) -> Stream:

@@ -11,7 +11,7 @@ import onmargin as om
 from onmargin.learn.algorithms import ALGORITHMS
 
 from ..oracles import ORACLES, play
-from ..students import SCALING, can_average, for_oracle, parameters, problem_of, stream, student
+from ..students import SCALING, can_average, for_oracle, parameters, problem_of, stream, student, tables
 
 NEAR = {"rtol": 1e-9, "atol": 1e-9}
 
@@ -48,7 +48,7 @@ def test_learner_equals_its_oracle(name):
         X, y, outputs = for_oracle(name, given, intercept)
         run = play(name, X, y, weights, outputs, **parameters(name))
         bias = SCALING if intercept else 0.0
-        for table in (given.X, sp.csr_matrix(given.X)):
+        for table in tables(name, given.X):
             model = student(name, intercept, average=average)
             progress = om.progressive(model, table, given.y, sample_weight=weights if weighted else None)
             compare_weights(name, model, run, run.mean if average else run.last, bias)

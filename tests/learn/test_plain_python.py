@@ -13,13 +13,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from numpy.testing import assert_allclose
 
 import onmargin as om
 from onmargin.learn.algorithms import ALGORITHMS
 
-from ..students import can_average, stream, student
+from ..students import can_average, stream, student, tables
 
 ROOT = Path(__file__).parents[2]
 
@@ -28,8 +27,9 @@ def numbers(name):
     """Coefficients and rounds, from a dense table first, then on from a sparse one."""
     X, y, h = stream(name, rows=24)
     model = student(name, average=can_average(name))
-    first = om.progressive(model, X, y, sample_weight=h)
-    second = om.progressive(model, sp.csr_matrix(X), y)
+    kinds = tables(name, X)
+    first = om.progressive(model, kinds[0], y, sample_weight=h)
+    second = om.progressive(model, kinds[-1], y)
     rounds = [np.c_[run.scores.reshape(len(X), -1), run.losses, run.steps] for run in (first, second)]
     return {"coef": model.coef_, "intercept": model.intercept_, "rounds": np.r_[rounds[0], rounds[1]]}
 

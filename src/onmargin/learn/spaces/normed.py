@@ -193,7 +193,7 @@ def move(space, rows, now, pull, step, margin, hyper):
                     slot = np.uint64(place)
                 if value != 0.0:
                     shift_theta(weights, norms, group, ledger, slot, k, step * pull[k] * value, q)
-    if ledger[SUM] < 0.1 or ledger[WORK] >= weights.size:
+    if ledger[SUM] < 0.1 or ledger[WORK] >= (live[0] + live[1]) * outputs:
         sum_anew(weights, norms, group, ledger, live, outputs, q)
     return step
 
