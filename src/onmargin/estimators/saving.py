@@ -89,7 +89,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
         inner = model._model
         facts["model"] = {"start": tuple(inner.start), "clock": inner.clock, "choices": inner.choices}
         arrays = {name: np.asarray(array) for name, array in inner.space._asdict().items()}
-        arrays["bar"], arrays["live"] = inner.bar, inner.live
+        arrays["bar"] = inner.bar
     saved.write(path, facts, arrays)
 
 
@@ -142,6 +142,6 @@ def _inner(model: Any, facts: dict[str, Any], arrays: dict[str, np.ndarray]) -> 
         if arrays[name].shape != array.shape or arrays[name].dtype != array.dtype:
             raise ValueError(f"the array {name!r} has the wrong shape")
         array[...] = arrays[name]
-    inner.bar[...], inner.live[...] = arrays["bar"], arrays["live"]
+    inner.bar[...] = arrays["bar"]
     inner.clock = facts["clock"]
     return inner

@@ -41,6 +41,7 @@ class Stream:
         self.packer.blank = self.room if owner._has_blank else -1
         averaged = bool(self.space.drift.size)
         spelled = averaged and model.recipe.space.mean is None
+        self.single = (rows, self.space, self.hyper, self.desk.scores)
         answer = (rows, self.space, self.hyper, 0, self.desk.scores, self.out, 0, 1)
         kind = (model.recipe, model.start.many, self.target.ndim)
         if kind != self.kind:  # other types; larger arrays of the same types keep their entries
@@ -48,7 +49,7 @@ class Stream:
             self.learn_entry: Part = bound(model.recipe.learner(), learn)
             answerer = model.recipe.mean_answerer() if averaged and not spelled else None
             self.answer_entry: Part = bound(answerer or model.recipe.answerer(), answer)
-            self.single_entry: Part = bound(model.recipe.single(), answer[:5])
+            self.single_entry: Part = bound(model.recipe.single(), (*self.single, 0))
             self.kind = kind
         self.spelled = spelled
         self.rows = rows
@@ -141,9 +142,7 @@ class Stream:
                 packer.rewrite(tuple(x.values()))
             else:
                 self._ask(x)
-            guess: float = self.single_entry(
-                self.rows, self.space, self.hyper, self.model.clock, self.desk.scores
-            )
+            guess: float = self.single_entry(*self.single, self.model.clock)
         except BadInput:
             raise
         except (ValueError, struct.error):  # (an array among the values has no truth)

@@ -13,7 +13,7 @@ from ..errors import Diverged
 from ..learn.series import harmonic
 from ..learn.spaces.shrinking import LAST, SPREAD
 from ..learn.sweeps import AT_ONCE, KNOBS, Lanes, can_sweep, fresh_lanes, sweeper
-from ..learn.vocabulary import Examples
+from ..learn.vocabulary import DEFAULTS, MORE, Examples
 from ..results.sweep_result import DIVERGED
 from .lessons import NONE, Cutter, blocks
 
@@ -28,7 +28,7 @@ class Sixteen:
         self.leader, self.members, self.rows = leader, members, rows
         model = leader._model
         knobs = np.array(
-            [[float(choice.get(name, getattr(model.hyper, name))) for choice in choices] for name in KNOBS]
+            [[float(choice.get(name, (DEFAULTS | MORE)[name])) for choice in choices] for name in KNOBS]
         )
         self.lanes: Lanes = fresh_lanes(knobs, model.space.weights, model.start.average)
         self.play = sweeper(model.recipe)

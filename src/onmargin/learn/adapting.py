@@ -9,6 +9,7 @@ from typing import Any
 
 from ..compiled.parts import Part, compose, fingerprint, part, plain
 from ..errors import BadInput
+from .vocabulary import OWN, Hyper, Numbers
 
 # What the loop hands to each role, by name.
 ARGUMENTS = {
@@ -32,8 +33,10 @@ def own_part(role: str, function: Any) -> Part:
             f"the {role} {source.__name__!r} takes {', '.join(given)}; wanted some of {', '.join(wanted)}"
         )
     name = f"{called(function)}_{fingerprint(source)[-8:]}"
-    text = f"def adapter({', '.join(wanted)}):\n    return own({', '.join(given)})\n"
-    scope: dict[str, Any] = {"__name__": __name__}
+    seen = "Numbers(hyper.C, hyper.margin, hyper.epsilon, hyper.rate, hyper.outputs, hyper.more[OWN:])"
+    passed = ", ".join(seen if name == "hyper" else name for name in given)
+    text = f"def adapter({', '.join(wanted)}):\n    return own({passed})\n"
+    scope: dict[str, Any] = {"__name__": __name__, "Numbers": Numbers, "OWN": OWN}
     exec(compile(text, __file__, "exec"), scope)  # the names were checked against ours
     return compose(scope["adapter"], name, own=function if source is not function else part(source))
 
@@ -43,7 +46,17 @@ def bare(role: str, function: Any) -> Part:
     source = plain(function)
     given = inspect.signature(source).parameters
     places = [ARGUMENTS[role].index(name) for name in given]
-    return lambda *arguments: source(*(arguments[place] for place in places))
+
+    def played(*arguments: Any) -> Any:
+        return source(*(_seen(arguments[place]) for place in places))
+
+    return played
+
+
+def _seen(value: Any) -> Any:
+    if not isinstance(value, Hyper):
+        return value
+    return Numbers(value.C, value.margin, value.epsilon, value.rate, value.outputs, value.more[OWN:])
 
 
 def called(function: Any) -> str:

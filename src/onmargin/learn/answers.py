@@ -36,7 +36,7 @@ def answer_mean(rows, space, hyper, clock, scores, out, first, count):
     return count
 
 
-def answer_one(rows, space, hyper, clock, scores):
+def answer_one(rows, space, hyper, scores, clock):
     """The guess for the only row; NaN where it is not finite."""
     now = Round(0, clock + 1, 1.0, 0.0)
     score(space, rows, now, hyper, scores)

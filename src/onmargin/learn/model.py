@@ -11,7 +11,7 @@ from . import answers
 from .algorithms import Row
 from .spaces import linear, storage
 from .spaces.storage import Start, aligned, padded
-from .vocabulary import DEFAULTS, Desk, Examples, Hyper, Tally
+from .vocabulary import KNOWN, Desk, Examples, Tally, hyper_of
 
 NO_TRACE = np.zeros((0, 0))
 
@@ -22,7 +22,7 @@ class Model:
     def __init__(self, recipe: Row, start: Start, choices: dict[str, Any]) -> None:
         self.recipe, self.start, self.choices = recipe, start, choices
         self.space: Any = storage.build(recipe.space, start)
-        self.bar, self.live = np.zeros(2), np.zeros(2)
+        self.bar = np.zeros(4)
         self.clock = 0
         self._prepare()
 
@@ -30,24 +30,24 @@ class Model:
         width = max(8, padded(self.start.outputs, self.start.many))
         pulls = padded(self.start.outputs, self.start.many)
         self.desk = Desk(aligned((width,), float), aligned((pulls,), float))
-        arrays: dict[str, Any] = {"cost": np.zeros((0, 0)), "own": np.zeros(0)}
-        numbers: dict[str, Any] = DEFAULTS | {k: v for k, v in self.choices.items() if k not in arrays}
-        arrays |= {k: np.asarray(v, float) for k, v in self.choices.items() if k in arrays}
-        numbers = {k: float(v) for k, v in numbers.items()}
-        outputs = self.start.outputs
-        self.hyper = Hyper(**numbers, **arrays, outputs=outputs, bar=self.bar, live=self.live)
+        self.hyper = hyper_of(self.choices, self.start.outputs, self.bar)
+
+    @property
+    def live(self) -> np.ndarray:
+        """Features known, and 1 where the constant coordinate is in use; to be written."""
+        return self.bar[KNOWN:]
 
     def copy(self) -> Model:
         """The same state in arrays of its own."""
         twin = object.__new__(Model)
         twin.recipe, twin.start, twin.choices = self.recipe, self.start, self.choices
         twin.space, twin.clock = storage.copied(self.space), self.clock
-        twin.bar, twin.live = self.bar.copy(), self.live.copy()
+        twin.bar = self.bar.copy()
         twin._prepare()
         return twin
 
     def __getstate__(self) -> dict[str, Any]:
-        names = ("recipe", "start", "choices", "space", "bar", "live", "clock")
+        names = ("recipe", "start", "choices", "space", "bar", "clock")
         return {name: getattr(self, name) for name in names}
 
     def __setstate__(self, state: dict[str, Any]) -> None:

@@ -29,7 +29,7 @@ from .tasks import sign as decide
 from .vocabulary import TINY, Hyper, Round
 
 # Numbers of `Hyper` that may differ from lane to lane, in the order of `Lanes.knobs`.
-KNOBS = ("C", "margin", "epsilon", "rate", "decay", "lam")
+KNOBS = ("C", "margin", "epsilon", "rate", "lam")
 MEASURES = 0.0  # 1: numbers, judged by |y - s|
 SHRINKS = 0.0  # 1: Pegasos' factor 1 / (lam (t - 1))
 
@@ -69,13 +69,12 @@ def sweep(examples, lanes, hyper, clock, first, start, stop):
         moved = False
         for m in range(knobs.shape[1]):
             own = Hyper(
-                knobs[0, m], knobs[1, m], knobs[2, m], knobs[3, m], knobs[4, m], hyper.phi, knobs[5, m],
-                hyper.batch, hyper.radius, hyper.free, hyper.suffix, hyper.anchor, hyper.q, hyper.scale,
-                hyper.l1, hyper.delta, hyper.outputs, hyper.cost, hyper.own, hyper.bar, hyper.live,
+                knobs[0, m], knobs[1, m], knobs[2, m], knobs[3, m], hyper.phi, hyper.outputs, hyper.cost,
+                hyper.bar, hyper.more,
             )  # fmt: skip
             score = scores[m : m + 1]
             if SHRINKS > 0.0:
-                score[0] *= 1.0 / (own.lam * (clock - 1.0)) if clock > 1 else 0.0
+                score[0] *= 1.0 / (knobs[4, m] * (clock - 1.0)) if clock > 1 else 0.0
             guess = decide(score, now, own)
             lanes.mistakes[m] += wrong(score, target, guess, own)
             if MEASURES > 0.0:

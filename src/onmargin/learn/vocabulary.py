@@ -41,37 +41,58 @@ class Desk(NamedTuple):
 
 
 class Hyper(NamedTuple):
-    """What the user chose, and the few numbers a Task remembers."""
+    """What the user chose, and the few numbers a Task and a Space remember.
+
+    Every field is unpacked at every call, which dict rounds feel: what only some Spaces read lies in
+    `more`, by the places below.
+    """
 
     C: float
     margin: float  # the margin asked for
     epsilon: float  # half-width of what is tolerated (regression), radius (uniclass)
     rate: float
-    decay: float  # the rate of round t is rate / t^decay: 0 or 1/2
     phi: float  # confidence as a normal quantile
-    lam: float  # Pegasos: weight of the regulariser
-    batch: float  # rounds that share one hypothesis
-    radius: float  # of the ball that is projected on (inf: none)
-    free: float  # 1: the constant coordinate is not regularised
-    suffix: float  # the share of last hypotheses that is averaged (1: all)
-    anchor: float  # rounds after which that share is exact
-    q: float  # dual exponent of a p-norm
-    scale: float  # a of g = |w|^2 / (2a); the size of the simplex
-    l1: float  # soft threshold
-    delta: float  # AdaGrad's offset; coin betting's first wealth
     outputs: int
     cost: np.ndarray  # square roots of the costs, (K, K) or empty
-    own: np.ndarray  # numbers of a user's own parts
-    bar: np.ndarray  # (2,) running threshold of label sets and the rounds it has seen
-    live: np.ndarray  # (2,) features known, and 1 where the constant coordinate is in use
+    bar: np.ndarray  # (4,) threshold of label sets, rounds it has seen; KNOWN, BIASED
+    more: np.ndarray
 
 
-# What a number of `Hyper` is where the user has no say in it.
-DEFAULTS = {
-    "C": 1.0, "margin": 1.0, "epsilon": 0.0, "rate": 1.0, "decay": 0.0, "phi": 1.0, "lam": 1.0,
-    "batch": 1.0, "radius": math.inf, "free": 0.0, "suffix": 1.0, "anchor": 1.0, "q": 2.0, "scale": 1.0,
-    "l1": 0.0, "delta": 1.0,
+class Numbers(NamedTuple):
+    """What a user's own functions see of it as `hyper`."""
+
+    C: float
+    margin: float
+    epsilon: float
+    rate: float
+    outputs: int
+    own: np.ndarray  # the numbers of `Recipe(..., own=...)`
+
+
+KNOWN, BIASED = 2, 3  # places in `bar`: features known; 1 where the constant coordinate is in use
+
+# Places in `more`: the rate of round t is rate / t^decay (0 or 1/2); Pegasos' lam, rounds that share a
+# hypothesis, radius of its ball (inf: none), 1 for an unregularised constant coordinate, share of the
+# last hypotheses that is averaged, round after which that share is exact; dual exponent of a p-norm, a
+# of g = |w|^2 / (2a) or the size of a simplex, soft threshold, AdaGrad's offset or the coin's first
+# wealth; from OWN on the numbers of a user's own parts.
+DECAY, LAM, BATCH, RADIUS, FREE, SUFFIX, ANCHOR, Q, SCALE, L1, DELTA, OWN = range(12)
+
+# What a number is where the user has no say in it: the fields of `Hyper`, and those in `more`.
+DEFAULTS = {"C": 1.0, "margin": 1.0, "epsilon": 0.0, "rate": 1.0, "phi": 1.0}
+MORE = {
+    "decay": 0.0, "lam": 1.0, "batch": 1.0, "radius": math.inf, "free": 0.0, "suffix": 1.0, "anchor": 1.0,
+    "q": 2.0, "scale": 1.0, "l1": 0.0, "delta": 1.0,
 }  # fmt: skip
+
+
+def hyper_of(choices: dict[str, Any], outputs: int, bar: np.ndarray) -> Hyper:
+    """The numbers as the loop wants them."""
+    fields = {name: float(choices.get(name, value)) for name, value in DEFAULTS.items()}
+    more = [float(choices.get(name, value)) for name, value in MORE.items()]
+    more += np.asarray(choices.get("own", ()), float).tolist()
+    cost = np.asarray(choices.get("cost", np.zeros((0, 0))), float)
+    return Hyper(**fields, outputs=outputs, cost=cost, bar=bar, more=np.array(more))
 
 
 class Tally(NamedTuple):

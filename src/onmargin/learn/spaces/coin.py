@@ -15,6 +15,7 @@ import numpy as np
 from ...compiled.parts import formula, part
 from ...compiled.rows import add_rows, add_scores, pulled, score_rows
 from ..series import harmonic
+from ..vocabulary import DELTA
 from .linear import size
 from .storage import LEDGER, NOTE, SLOT, Field, Space
 
@@ -42,7 +43,7 @@ FIELDS = {
 @formula
 def wealth(ledger, hyper):
     """Omega"""
-    return hyper.delta * ledger[WEALTH]
+    return hyper.more[DELTA] * ledger[WEALTH]
 
 
 @formula

@@ -12,6 +12,7 @@ import numpy as np
 
 from ...compiled.parts import formula, part
 from ...compiled.rows import item, span
+from ..vocabulary import Q
 
 # ---- p-norm: g = |w|_p^2 / (2a), w_i = a theta_i (|theta_i| / |theta|_q)^(q-2)
 
@@ -122,14 +123,14 @@ def size_q(space, rows, now, pull, hyper):
         top = max(top, abs(value))
     if top == 0.0:
         return 0.0
-    total = power(abs(rows.bias) / top, hyper.q)
+    total = power(abs(rows.bias) / top, hyper.more[Q])
     for j in range(start, stop):
         _, value = item(rows, now.row, j)
-        total += power(abs(value) / top, hyper.q)
+        total += power(abs(value) / top, hyper.more[Q])
     pulls = 0.0
     for k in range(pull.shape[0]):
-        pulls += power(abs(pull[k]), hyper.q)
-    return top * top * power(total * pulls, 2.0 / hyper.q)
+        pulls += power(abs(pull[k]), hyper.more[Q])
+    return top * top * power(total * pulls, 2.0 / hyper.more[Q])
 
 
 @part
@@ -148,13 +149,13 @@ def size_groups(space, rows, now, pull, hyper):
         top = max(top, space.spans[group_of(space.group, slot)])
     if top == 0.0:
         return 0.0
-    total = power(rows.bias * rows.bias / top, 0.5 * hyper.q)
+    total = power(rows.bias * rows.bias / top, 0.5 * hyper.more[Q])
     for j in range(start, stop):
         slot, _ = item(rows, now.row, j)
         place = group_of(space.group, slot)
-        total += power(space.spans[place] / top, 0.5 * hyper.q)
+        total += power(space.spans[place] / top, 0.5 * hyper.more[Q])
         space.spans[place] = 0.0
-    return top * pulls * power(total, 2.0 / hyper.q)
+    return top * pulls * power(total, 2.0 / hyper.more[Q])
 
 
 @part

@@ -20,6 +20,7 @@ import numpy as np
 
 from ...compiled.parts import part
 from ...compiled.rows import add_scores, entry, item, measure_row, put, span
+from ..vocabulary import BIASED, KNOWN, SCALE, Q
 from .links import group_of, norm_reading, own_gauge, power_rescale, power_term, power_weigh
 from .storage import LEDGER, MARK, NOTE, SLOT, Field
 
@@ -60,9 +61,9 @@ GROUPED = 0.0  # 1: the terms are those of groups
 
 
 @part
-def fresh(ledger, live, outputs):
+def fresh(ledger, bar, outputs):
     """Coordinates that exist but are not in the sum yet: all of them at 0."""
-    return (live[0] + live[1]) * outputs - ledger[COUNT]
+    return (bar[KNOWN] + bar[BIASED]) * outputs - ledger[COUNT]
 
 
 @part
@@ -80,8 +81,8 @@ def score(space, rows, now, hyper, scores):
     norms, group = space.norms, space.group
     start, stop = span(rows, now.row)
     last = space.weights.shape[0] - 1
-    q, scale = hyper.q, hyper.scale
-    more = fresh(space.ledger, hyper.live, hyper.outputs)
+    q, scale = hyper.more[Q], hyper.more[SCALE]
+    more = fresh(space.ledger, hyper.bar, hyper.outputs)
     top, total = lift(space.ledger, more, q)
     said = reading(top, total, more, q)
     space.notes[0] = measure_row(rows, now.row)
@@ -128,10 +129,10 @@ def sum_groups(weights, norms, group, outputs):
 
 
 @part
-def sum_anew(weights, norms, group, ledger, live, outputs, q):
+def sum_anew(weights, norms, group, ledger, bar, outputs, q):
     """The largest gauge and the sum, exactly: a first sweep finds the one, a second the other."""
     last = weights.shape[0] - 1
-    known = int(live[0])
+    known = int(bar[KNOWN])
     if GROUPED > 0.0:
         sum_groups(weights, norms, group, outputs)
     top = -np.inf if known > 0 else 0.0
@@ -139,7 +140,7 @@ def sum_anew(weights, norms, group, ledger, live, outputs, q):
     for sweep in range(2):
         for number in range(known + 1):
             slot = number if number < known else last
-            if slot < last or live[1] > 0.0:
+            if slot < last or bar[BIASED] > 0.0:
                 for k in range(outputs):
                     measured = gauge(entry(weights, slot, k), norms, group, slot)
                     if sweep == 0:
@@ -153,16 +154,16 @@ def sum_anew(weights, norms, group, ledger, live, outputs, q):
 
 
 @part
-def remember(weights, drift, norms, group, ledger, live, outputs, q, scale, rounds):
+def remember(weights, drift, norms, group, ledger, bar, outputs, q, scale, rounds):
     """drift += rounds w, for all weights."""
     last = weights.shape[0] - 1
-    known = int(live[0])
-    more = fresh(ledger, live, outputs)
+    known = int(bar[KNOWN])
+    more = fresh(ledger, bar, outputs)
     top, total = lift(ledger, more, q)
     said = reading(top, total, more, q)
     for number in range(known + 1):
         slot = number if number < known else last
-        if slot < last or live[1] > 0.0:
+        if slot < last or bar[BIASED] > 0.0:
             for k in range(outputs):
                 theta = entry(weights, slot, k)
                 weight = weigh(theta, gauge(theta, norms, group, slot), said, top, q, scale)
@@ -173,13 +174,13 @@ def remember(weights, drift, norms, group, ledger, live, outputs, q, scale, roun
 def move(space, rows, now, pull, step, margin, hyper):
     """theta_k += step pull[k] x"""
     weights, norms, group, ledger = space.weights, space.norms, space.group, space.ledger
-    live, outputs, q = hyper.live, hyper.outputs, hyper.q
+    bar, outputs, q = hyper.bar, hyper.outputs, hyper.more[Q]
     start, stop = span(rows, now.row)
     if space.drift.size:
         since = now.clock - ledger[LAST]
-        remember(weights, space.drift, norms, group, ledger, live, outputs, q, hyper.scale, since)
+        remember(weights, space.drift, norms, group, ledger, bar, outputs, q, hyper.more[SCALE], since)
     ledger[LAST] = now.clock
-    more = fresh(ledger, live, outputs)
+    more = fresh(ledger, bar, outputs)
     if more > 0.0:
         ledger[TOP], ledger[SUM] = lift(ledger, more, q)
         ledger[SUM] += more * term(0.0, ledger[TOP], q)
@@ -193,8 +194,8 @@ def move(space, rows, now, pull, step, margin, hyper):
                     slot = np.uint64(place)
                 if value != 0.0:
                     shift_theta(weights, norms, group, ledger, slot, k, step * pull[k] * value, q)
-    if ledger[SUM] < 0.1 or ledger[WORK] >= (live[0] + live[1]) * outputs:
-        sum_anew(weights, norms, group, ledger, live, outputs, q)
+    if ledger[SUM] < 0.1 or ledger[WORK] >= (bar[KNOWN] + bar[BIASED]) * outputs:
+        sum_anew(weights, norms, group, ledger, bar, outputs, q)
     return step
 
 

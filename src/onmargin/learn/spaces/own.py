@@ -8,6 +8,7 @@ import numpy as np
 
 from ...compiled.parts import Part, compose, part
 from ...compiled.rows import add_rows, entry, put
+from ..vocabulary import BIASED, KNOWN
 from .linear import score, size
 from .storage import NOTE, SLOT, Field, Space
 
@@ -46,16 +47,16 @@ def move(space, rows, now, pull, step, margin, hyper):
     add_rows(rows, now.row, space.theta, pull, step)
     theta = space.gathered.reshape(space.gathered.size)
     weights = space.mapped.reshape(space.mapped.size)
-    known, last = int(hyper.live[0]), space.theta.shape[0] - 1
+    known, last = int(hyper.bar[KNOWN]), space.theta.shape[0] - 1
     count = 0
-    for number in range(known + int(hyper.live[1])):
+    for number in range(known + int(hyper.bar[BIASED])):
         slot = number if number < known else last
         for k in range(hyper.outputs):
             theta[count] = entry(space.theta, slot, k)
             count += 1
     link(theta[:count], weights[:count], hyper)
     count = 0
-    for number in range(known + int(hyper.live[1])):
+    for number in range(known + int(hyper.bar[BIASED])):
         slot = number if number < known else last
         for k in range(hyper.outputs):
             change = weights[count] - entry(space.weights, slot, k)
