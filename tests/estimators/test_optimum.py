@@ -148,3 +148,22 @@ def test_streams_that_met_the_same_names_at_another_pace_are_merged():
         model.learn_one({names[3]: 1.0}, "b")
     assert list(slow._slots) == list(fast._slots)
     np.testing.assert_allclose(om.merge([slow, fast]).coef_, (slow.coef_ + fast.coef_) / 2)
+
+
+def test_the_objective_is_summed_over_more_rows_than_a_stretch():
+    draw = np.random.default_rng(8)
+    X = draw.normal(size=(9000, 3))
+    y = np.digitize(X[:, 0] + 0.3 * draw.normal(size=9000), [-0.5, 0.5])
+    for kind in ("crammer_singer", "one_vs_all"):
+        model = om.Pegasos(lam=0.01, max_iter=2, tol=None, multiclass=kind, random_state=0).fit(X, y)
+        scores, own = model.decision_function(X), np.eye(3)[y] > 0
+        if kind == "one_vs_all":
+            losses = np.maximum(0, 1 - np.where(own, scores, -scores)).sum(axis=1)
+        else:
+            rival = np.where(own, -np.inf, scores).max(axis=1)
+            losses = np.maximum(0, 1 - scores[own] + rival)
+        squares = (model.coef_**2).sum() + (model.intercept_**2).sum()
+        expected = 0.005 * squares + losses.mean()
+        assert model.objective_ == pytest.approx(expected, rel=1e-9)
+        assert model.objective(X, y) == pytest.approx(expected, rel=1e-9)
+        assert 0 <= model.dual_gap_ < 0.2 * expected

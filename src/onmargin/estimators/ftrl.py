@@ -35,7 +35,8 @@ class FTRLClassifier(Regularized, LinearClassifier):  # type: ignore[override]
 
     Cost O(nonzeros) a round; with `average`, "pnorm", "group" and "entropic" cost O(d) an update.
     `sample_weight` multiplies the gradient (PA steps: C). With dicts the entropic regulariser lives
-    on the features met so far, and p=None counts those of the first example.
+    on the features met so far, and p=None counts those of the first example. A third class met in
+    mid-stream changes the decisions of "entropic" and of `l1`; announce all `classes`.
 
     References: Shalev-Shwartz 2007; Orabona, Crammer & Cesa-Bianchi 2015; Orabona & Pal 2016.
 

@@ -53,7 +53,7 @@ def svm_optimum(
         raise BadInput(f"y has the classes {labels.known}; wanted two")
     bias = float(intercept_scaling) if fit_intercept else 0.0
     weights = _checked_weights(sample_weight, X.shape[0])
-    sides = labels.targets(labels.codes(y))[:, None]
+    sides = labels.targets(labels.codes(y)).astype(np.int8)[:, None]
     problem = Problem(to_rows(X, bias), sides, weights if weights.size else np.ones(len(y)), False)
     start = np.zeros(X.shape[1] + 1)
     if prior is not None:

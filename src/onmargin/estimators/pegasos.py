@@ -229,8 +229,7 @@ class Pegasos(LinearClassifier):
         free = self.fit_intercept == "free"
         self.objective_ = problem.objective(model.mean_weights(), prior, lam, free)
         batches = max(model.clock // self.batch_size, 1)
-        duals = problem.feasible(hits * (problem.seen / batches))
-        bound = problem.dual(duals, prior, lam)
+        bound = problem.dual(hits, prior, lam, problem.seen / batches)
         self.dual_gap_ = math.nan if free else self.objective_ - bound  # (another dual has the free one)
 
     def _objective_on(self, lesson: Lesson) -> Problem:
@@ -241,15 +240,14 @@ class Pegasos(LinearClassifier):
         caps = lesson.weights if lesson.weights.size else np.ones(lesson.count)
         if labels.sets:
             marks = lesson.y.toarray() if sp.issparse(lesson.y) else np.asarray(lesson.y)
-            return Problem(lesson.rows, np.where(marks > 0, 1.0, -1.0), caps, ranked)
+            return Problem(lesson.rows, _sides(marks > 0), caps, ranked)
         codes = labels.codes(lesson.y)
         weighting = labels.fitted_weights(codes[caps > 0], self._weighting())
         if weighting is not None:
             caps = caps * np.array([float(weighting.get(label, 1.0)) for label in labels.known])[codes]
         if labels.outputs == 1:
-            return Problem(lesson.rows, (2.0 * codes - 1.0)[:, None], caps, False)
-        sides = np.where(codes[:, None] == np.arange(len(labels.known)), 1.0, -1.0)
-        return Problem(lesson.rows, sides, caps, ranked)
+            return Problem(lesson.rows, _sides(codes[:, None] > 0), caps, False)
+        return Problem(lesson.rows, _sides(codes[:, None] == np.arange(len(labels.known))), caps, ranked)
 
     def _prior_weights(self, model: Model) -> np.ndarray:
         if model.space.prior.size:
@@ -268,3 +266,7 @@ class Pegasos(LinearClassifier):
         problem = self._objective_on(self._lesson(X, y, sample_weight))
         free = self.fit_intercept == "free"
         return problem.objective(model.mean_weights(), self._prior_weights(model), model.choices["lam"], free)
+
+
+def _sides(own: np.ndarray) -> np.ndarray:
+    return np.where(own, np.int8(1), np.int8(-1))

@@ -52,7 +52,7 @@ def solve(
     The problem has one output; several are solved one by one.
     """
     count, factor = len(problem.sides), lam * problem.seen
-    sides = np.ascontiguousarray(problem.sides[:, 0])
+    sides = problem.sides[:, 0].astype(float)
     draw = np.random.default_rng(seed)
     weights, duals = prior.copy(), np.zeros(count)
     value, gap, passes = 0.0, np.inf, 0
