@@ -33,7 +33,7 @@ def own_part(role: str, function: Any) -> Part:
             f"the {role} {source.__name__!r} takes {', '.join(given)}; wanted some of {', '.join(wanted)}"
         )
     name = f"{called(function)}_{fingerprint(source)[-8:]}"
-    seen = "Numbers(hyper.C, hyper.margin, hyper.epsilon, hyper.rate, hyper.outputs, hyper.more[OWN:])"
+    seen = "Numbers(hyper.C, hyper.margin, hyper.epsilon, hyper.rate, hyper.outputs, hyper.numbers[OWN:])"
     passed = ", ".join(seen if name == "hyper" else name for name in given)
     text = f"def adapter({', '.join(wanted)}):\n    return own({passed})\n"
     scope: dict[str, Any] = {"__name__": __name__, "Numbers": Numbers, "OWN": OWN}
@@ -56,7 +56,7 @@ def bare(role: str, function: Any) -> Part:
 def _seen(value: Any) -> Any:
     if not isinstance(value, Hyper):
         return value
-    return Numbers(value.C, value.margin, value.epsilon, value.rate, value.outputs, value.more[OWN:])
+    return Numbers(value.C, value.margin, value.epsilon, value.rate, value.outputs, value.numbers[OWN:])
 
 
 def called(function: Any) -> str:

@@ -6,12 +6,13 @@ import numpy as np
 
 from ..compiled.parts import part
 from .tasks import against, clear
+from .vocabulary import BAR, SEEN
 
 
 @part
 def running_bar(scores, now, hyper):
     """Label sets: labels above the running threshold are in the set."""
-    return hyper.bar[0]
+    return hyper.numbers[BAR]
 
 
 @part
@@ -53,7 +54,7 @@ def highest_irrelevant(scores, target):
 def labelset(scores, target, guess, hyper, pull):
     """The lowest relevant label against the highest irrelevant one.
 
-    `hyper.bar` follows the mean midpoint of the two before each update. An empty or a full set
+    The bar follows the mean midpoint of the two before each update. An empty or a full set
     demands nothing.
     """
     low, high = lowest_relevant(scores, target), highest_irrelevant(scores, target)
@@ -61,8 +62,8 @@ def labelset(scores, target, guess, hyper, pull):
         clear(pull)
         return np.inf, hyper.margin
     middle = 0.5 * (scores[low] + scores[high])
-    hyper.bar[1] += 1.0
-    hyper.bar[0] += (middle - hyper.bar[0]) / hyper.bar[1]
+    hyper.numbers[SEEN] += 1.0
+    hyper.numbers[BAR] += (middle - hyper.numbers[BAR]) / hyper.numbers[SEEN]
     return against(scores, low, high, pull), hyper.margin
 
 

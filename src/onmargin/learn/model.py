@@ -11,7 +11,7 @@ from . import answers
 from .algorithms import Row
 from .spaces import linear, storage
 from .spaces.storage import Start, aligned, padded
-from .vocabulary import KNOWN, Desk, Examples, Tally, hyper_of
+from .vocabulary import KNOWN, REMEMBERED, Desk, Examples, Tally, hyper_of
 
 NO_TRACE = np.zeros((0, 0))
 
@@ -22,7 +22,7 @@ class Model:
     def __init__(self, recipe: Row, start: Start, choices: dict[str, Any]) -> None:
         self.recipe, self.start, self.choices = recipe, start, choices
         self.space: Any = storage.build(recipe.space, start)
-        self.bar = np.zeros(4)
+        self.bar = np.zeros(REMEMBERED)
         self.clock = 0
         self._prepare()
 
@@ -31,6 +31,7 @@ class Model:
         pulls = padded(self.start.outputs, self.start.many)
         self.desk = Desk(aligned((width,), float), aligned((pulls,), float))
         self.hyper = hyper_of(self.choices, self.start.outputs, self.bar)
+        self.bar = self.hyper.numbers[:REMEMBERED]
 
     @property
     def live(self) -> np.ndarray:

@@ -70,7 +70,7 @@ def sweep(examples, lanes, hyper, clock, first, start, stop):
         for m in range(knobs.shape[1]):
             own = Hyper(
                 knobs[0, m], knobs[1, m], knobs[2, m], knobs[3, m], hyper.phi, hyper.outputs, hyper.cost,
-                hyper.bar, hyper.more,
+                hyper.numbers,
             )  # fmt: skip
             score = scores[m : m + 1]
             if SHRINKS > 0.0:

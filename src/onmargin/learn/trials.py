@@ -20,7 +20,7 @@ from .queries import always as ask
 from .spaces.linear import Linear
 from .spaces.own import link
 from .steps import pa1 as step
-from .vocabulary import KNOWN, Hyper, Round, hyper_of
+from .vocabulary import KNOWN, REMEMBERED, Hyper, Round, hyper_of
 
 NEAR = 1e-5  # width of a numeric derivative
 DIMENSIONS = 6
@@ -44,9 +44,9 @@ def try_query(space, scores, now, hyper):
 
 def some_hyper(own: np.ndarray) -> Hyper:
     """Parameters as they are by default."""
-    bar = np.zeros(4)
-    bar[KNOWN] = DIMENSIONS
-    return hyper_of({"own": own}, 1, bar)
+    remembered = np.zeros(REMEMBERED)
+    remembered[KNOWN] = DIMENSIONS
+    return hyper_of({"own": own}, 1, remembered)
 
 
 def refusal(role: str, name: str, error: Exception) -> BadInput:

@@ -43,8 +43,8 @@ class Desk(NamedTuple):
 class Hyper(NamedTuple):
     """What the user chose, and the few numbers a Task and a Space remember.
 
-    Every field is unpacked at every call, which dict rounds feel: what only some Spaces read lies in
-    `more`, by the places below.
+    Every field is unpacked at every call, which dict rounds feel: what only some parts read lies in
+    `numbers`, by the places below.
     """
 
     C: float
@@ -54,8 +54,7 @@ class Hyper(NamedTuple):
     phi: float  # confidence as a normal quantile
     outputs: int
     cost: np.ndarray  # square roots of the costs, (K, K) or empty
-    bar: np.ndarray  # (4,) threshold of label sets, rounds it has seen; KNOWN, BIASED
-    more: np.ndarray
+    numbers: np.ndarray
 
 
 class Numbers(NamedTuple):
@@ -69,16 +68,18 @@ class Numbers(NamedTuple):
     own: np.ndarray  # the numbers of `Recipe(..., own=...)`
 
 
-KNOWN, BIASED = 2, 3  # places in `bar`: features known; 1 where the constant coordinate is in use
+# Places in `numbers`. What is remembered: the threshold of label sets, rounds it has seen; features
+# known, and 1 where the constant coordinate is in use.
+BAR, SEEN, KNOWN, BIASED, REMEMBERED = range(5)
 
-# Places in `more`: the rate of round t is rate / t^decay (0 or 1/2); Pegasos' lam, rounds that share a
+# What was chosen: the rate of round t is rate / t^decay (0 or 1/2); Pegasos' lam, rounds that share a
 # hypothesis, radius of its ball (inf: none), 1 for an unregularised constant coordinate, share of the
 # last hypotheses that is averaged, round after which that share is exact; dual exponent of a p-norm, a
 # of g = |w|^2 / (2a) or the size of a simplex, soft threshold, AdaGrad's offset or the coin's first
 # wealth; from OWN on the numbers of a user's own parts.
-DECAY, LAM, BATCH, RADIUS, FREE, SUFFIX, ANCHOR, Q, SCALE, L1, DELTA, OWN = range(12)
+DECAY, LAM, BATCH, RADIUS, FREE, SUFFIX, ANCHOR, Q, SCALE, L1, DELTA, OWN = range(REMEMBERED, 16)
 
-# What a number is where the user has no say in it: the fields of `Hyper`, and those in `more`.
+# What a number is where the user has no say in it: the fields of `Hyper`, and those in `numbers`.
 DEFAULTS = {"C": 1.0, "margin": 1.0, "epsilon": 0.0, "rate": 1.0, "phi": 1.0}
 MORE = {
     "decay": 0.0, "lam": 1.0, "batch": 1.0, "radius": math.inf, "free": 0.0, "suffix": 1.0, "anchor": 1.0,
@@ -86,13 +87,14 @@ MORE = {
 }  # fmt: skip
 
 
-def hyper_of(choices: dict[str, Any], outputs: int, bar: np.ndarray) -> Hyper:
-    """The numbers as the loop wants them."""
+def hyper_of(choices: dict[str, Any], outputs: int, remembered: np.ndarray) -> Hyper:
+    """The numbers as the loop wants them; what is remembered is copied, and lives on in there."""
     fields = {name: float(choices.get(name, value)) for name, value in DEFAULTS.items()}
     more = [float(choices.get(name, value)) for name, value in MORE.items()]
     more += np.asarray(choices.get("own", ()), float).tolist()
     cost = np.asarray(choices.get("cost", np.zeros((0, 0))), float)
-    return Hyper(**fields, outputs=outputs, cost=cost, bar=bar, more=np.array(more))
+    numbers = np.array([*remembered.tolist(), *more])
+    return Hyper(**fields, outputs=outputs, cost=cost, numbers=numbers)
 
 
 class Tally(NamedTuple):

@@ -43,7 +43,7 @@ FIELDS = {
 @formula
 def wealth(ledger, hyper):
     """Omega"""
-    return hyper.more[DELTA] * ledger[WEALTH]
+    return hyper.numbers[DELTA] * ledger[WEALTH]
 
 
 @formula

@@ -123,14 +123,14 @@ def size_q(space, rows, now, pull, hyper):
         top = max(top, abs(value))
     if top == 0.0:
         return 0.0
-    total = power(abs(rows.bias) / top, hyper.more[Q])
+    total = power(abs(rows.bias) / top, hyper.numbers[Q])
     for j in range(start, stop):
         _, value = item(rows, now.row, j)
-        total += power(abs(value) / top, hyper.more[Q])
+        total += power(abs(value) / top, hyper.numbers[Q])
     pulls = 0.0
     for k in range(pull.shape[0]):
-        pulls += power(abs(pull[k]), hyper.more[Q])
-    return top * top * power(total * pulls, 2.0 / hyper.more[Q])
+        pulls += power(abs(pull[k]), hyper.numbers[Q])
+    return top * top * power(total * pulls, 2.0 / hyper.numbers[Q])
 
 
 @part
@@ -149,13 +149,13 @@ def size_groups(space, rows, now, pull, hyper):
         top = max(top, space.spans[group_of(space.group, slot)])
     if top == 0.0:
         return 0.0
-    total = power(rows.bias * rows.bias / top, 0.5 * hyper.more[Q])
+    total = power(rows.bias * rows.bias / top, 0.5 * hyper.numbers[Q])
     for j in range(start, stop):
         slot, _ = item(rows, now.row, j)
         place = group_of(space.group, slot)
-        total += power(space.spans[place] / top, 0.5 * hyper.more[Q])
+        total += power(space.spans[place] / top, 0.5 * hyper.numbers[Q])
         space.spans[place] = 0.0
-    return top * pulls * power(total, 2.0 / hyper.more[Q])
+    return top * pulls * power(total, 2.0 / hyper.numbers[Q])
 
 
 @part

@@ -61,9 +61,9 @@ GROUPED = 0.0  # 1: the terms are those of groups
 
 
 @part
-def fresh(ledger, bar, outputs):
+def fresh(ledger, numbers, outputs):
     """Coordinates that exist but are not in the sum yet: all of them at 0."""
-    return (bar[KNOWN] + bar[BIASED]) * outputs - ledger[COUNT]
+    return (numbers[KNOWN] + numbers[BIASED]) * outputs - ledger[COUNT]
 
 
 @part
@@ -81,8 +81,8 @@ def score(space, rows, now, hyper, scores):
     norms, group = space.norms, space.group
     start, stop = span(rows, now.row)
     last = space.weights.shape[0] - 1
-    q, scale = hyper.more[Q], hyper.more[SCALE]
-    more = fresh(space.ledger, hyper.bar, hyper.outputs)
+    q, scale = hyper.numbers[Q], hyper.numbers[SCALE]
+    more = fresh(space.ledger, hyper.numbers, hyper.outputs)
     top, total = lift(space.ledger, more, q)
     said = reading(top, total, more, q)
     space.notes[0] = measure_row(rows, now.row)
@@ -129,10 +129,10 @@ def sum_groups(weights, norms, group, outputs):
 
 
 @part
-def sum_anew(weights, norms, group, ledger, bar, outputs, q):
+def sum_anew(weights, norms, group, ledger, numbers, outputs, q):
     """The largest gauge and the sum, exactly: a first sweep finds the one, a second the other."""
     last = weights.shape[0] - 1
-    known = int(bar[KNOWN])
+    known = int(numbers[KNOWN])
     if GROUPED > 0.0:
         sum_groups(weights, norms, group, outputs)
     top = -np.inf if known > 0 else 0.0
@@ -140,7 +140,7 @@ def sum_anew(weights, norms, group, ledger, bar, outputs, q):
     for sweep in range(2):
         for number in range(known + 1):
             slot = number if number < known else last
-            if slot < last or bar[BIASED] > 0.0:
+            if slot < last or numbers[BIASED] > 0.0:
                 for k in range(outputs):
                     measured = gauge(entry(weights, slot, k), norms, group, slot)
                     if sweep == 0:
@@ -154,16 +154,16 @@ def sum_anew(weights, norms, group, ledger, bar, outputs, q):
 
 
 @part
-def remember(weights, drift, norms, group, ledger, bar, outputs, q, scale, rounds):
+def remember(weights, drift, norms, group, ledger, numbers, outputs, q, scale, rounds):
     """drift += rounds w, for all weights."""
     last = weights.shape[0] - 1
-    known = int(bar[KNOWN])
-    more = fresh(ledger, bar, outputs)
+    known = int(numbers[KNOWN])
+    more = fresh(ledger, numbers, outputs)
     top, total = lift(ledger, more, q)
     said = reading(top, total, more, q)
     for number in range(known + 1):
         slot = number if number < known else last
-        if slot < last or bar[BIASED] > 0.0:
+        if slot < last or numbers[BIASED] > 0.0:
             for k in range(outputs):
                 theta = entry(weights, slot, k)
                 weight = weigh(theta, gauge(theta, norms, group, slot), said, top, q, scale)
@@ -174,13 +174,13 @@ def remember(weights, drift, norms, group, ledger, bar, outputs, q, scale, round
 def move(space, rows, now, pull, step, margin, hyper):
     """theta_k += step pull[k] x"""
     weights, norms, group, ledger = space.weights, space.norms, space.group, space.ledger
-    bar, outputs, q = hyper.bar, hyper.outputs, hyper.more[Q]
+    numbers, outputs, q = hyper.numbers, hyper.outputs, hyper.numbers[Q]
     start, stop = span(rows, now.row)
     if space.drift.size:
         since = now.clock - ledger[LAST]
-        remember(weights, space.drift, norms, group, ledger, bar, outputs, q, hyper.more[SCALE], since)
+        remember(weights, space.drift, norms, group, ledger, numbers, outputs, q, hyper.numbers[SCALE], since)
     ledger[LAST] = now.clock
-    more = fresh(ledger, bar, outputs)
+    more = fresh(ledger, numbers, outputs)
     if more > 0.0:
         ledger[TOP], ledger[SUM] = lift(ledger, more, q)
         ledger[SUM] += more * term(0.0, ledger[TOP], q)
@@ -194,8 +194,8 @@ def move(space, rows, now, pull, step, margin, hyper):
                     slot = np.uint64(place)
                 if value != 0.0:
                     shift_theta(weights, norms, group, ledger, slot, k, step * pull[k] * value, q)
-    if ledger[SUM] < 0.1 or ledger[WORK] >= (bar[KNOWN] + bar[BIASED]) * outputs:
-        sum_anew(weights, norms, group, ledger, bar, outputs, q)
+    if ledger[SUM] < 0.1 or ledger[WORK] >= (numbers[KNOWN] + numbers[BIASED]) * outputs:
+        sum_anew(weights, norms, group, ledger, numbers, outputs, q)
     return step
 
 

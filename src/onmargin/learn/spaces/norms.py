@@ -28,9 +28,9 @@ def gauges(arrays: Any, grouped: bool) -> np.ndarray:
 
 def read_norm(arrays: Any, clock: int, hyper: Any, grouped: bool = False) -> np.ndarray:
     """a theta_i (gauge / |theta|_q)^(q-2)"""
-    said = links.norm_reading(arrays.ledger[TOP], arrays.ledger[SUM], 0.0, hyper.more[Q])
+    said = links.norm_reading(arrays.ledger[TOP], arrays.ledger[SUM], 0.0, hyper.numbers[Q])
     ratio = gauges(arrays, grouped) / said if said > 0 else np.zeros(1)
-    return np.asarray(hyper.more[SCALE] * arrays.weights * ratio ** (hyper.more[Q] - 2.0))
+    return np.asarray(hyper.numbers[SCALE] * arrays.weights * ratio ** (hyper.numbers[Q] - 2.0))
 
 
 def read_groups(arrays: Any, clock: int, hyper: Any) -> np.ndarray:
@@ -41,8 +41,8 @@ def read_groups(arrays: Any, clock: int, hyper: Any) -> np.ndarray:
 def living(arrays: Any, hyper: Any) -> np.ndarray:
     """Which coordinates exist."""
     mask = np.zeros(arrays.weights.shape, bool)
-    mask[: int(hyper.bar[KNOWN]), ...] = True
-    mask[-1, ...] = hyper.bar[BIASED] > 0
+    mask[: int(hyper.numbers[KNOWN]), ...] = True
+    mask[-1, ...] = hyper.numbers[BIASED] > 0
     if mask.ndim == 2:
         mask[:, hyper.outputs :] = False
     return mask
@@ -52,7 +52,7 @@ def _entropic(arrays: Any, hyper: Any, signed: bool) -> np.ndarray:
     theta, mask = arrays.weights.astype(np.float64), living(arrays, hyper)
     top = float(np.abs(theta[mask]).max() if signed else theta[mask].max()) if mask.any() else 0.0
     up, down = np.exp(theta - top), np.exp(-theta - top) if signed else np.zeros(theta.shape)
-    return np.asarray(hyper.more[SCALE] * np.where(mask, up - down, 0.0) / (up + down)[mask].sum())
+    return np.asarray(hyper.numbers[SCALE] * np.where(mask, up - down, 0.0) / (up + down)[mask].sum())
 
 
 def read_signed(arrays: Any, clock: int, hyper: Any) -> np.ndarray:
@@ -86,7 +86,7 @@ def _settle(grouped: bool, signed: bool | None) -> Callable[[Any, Any, int], Non
             values = theta if signed is False else np.abs(theta)
         top = float(values.max()) if values.size else 0.0
         terms = {None: links.power_term, True: links.cosh_term, False: links.exp_term}[signed]
-        ledger[TOP], ledger[SUM] = top, sum(terms(float(value), top, hyper.more[Q]) for value in values)
+        ledger[TOP], ledger[SUM] = top, sum(terms(float(value), top, hyper.numbers[Q]) for value in values)
         ledger[COUNT], ledger[WORK] = mask.sum(), 0.0
 
     return settle

@@ -47,16 +47,16 @@ def move(space, rows, now, pull, step, margin, hyper):
     add_rows(rows, now.row, space.theta, pull, step)
     theta = space.gathered.reshape(space.gathered.size)
     weights = space.mapped.reshape(space.mapped.size)
-    known, last = int(hyper.bar[KNOWN]), space.theta.shape[0] - 1
+    known, last = int(hyper.numbers[KNOWN]), space.theta.shape[0] - 1
     count = 0
-    for number in range(known + int(hyper.bar[BIASED])):
+    for number in range(known + int(hyper.numbers[BIASED])):
         slot = number if number < known else last
         for k in range(hyper.outputs):
             theta[count] = entry(space.theta, slot, k)
             count += 1
     link(theta[:count], weights[:count], hyper)
     count = 0
-    for number in range(known + int(hyper.bar[BIASED])):
+    for number in range(known + int(hyper.numbers[BIASED])):
         slot = number if number < known else last
         for k in range(hyper.outputs):
             change = weights[count] - entry(space.weights, slot, k)

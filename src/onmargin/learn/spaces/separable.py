@@ -59,14 +59,14 @@ SOFT_FIELDS = {
 @formula
 def rate_at(clock, hyper):
     """eta_t of a scheduled step."""
-    return hyper.rate / math.sqrt(clock) if hyper.more[DECAY] > 0.0 else hyper.rate
+    return hyper.rate / math.sqrt(clock) if hyper.numbers[DECAY] > 0.0 else hyper.rate
 
 
 @formula
 def threshold_at(clock, hyper):
     """l1 times the sum of eta over the rounds before this one."""
-    spent = roots(clock - 1.0) if hyper.more[DECAY] > 0.0 else clock - 1.0
-    return hyper.more[L1] * hyper.rate * spent
+    spent = roots(clock - 1.0) if hyper.numbers[DECAY] > 0.0 else clock - 1.0
+    return hyper.numbers[L1] * hyper.rate * spent
 
 
 @part
@@ -75,7 +75,7 @@ def shift(space, slot, k, change, gradient, clock, hyper):
     theta = entry(space.theta, slot, k) + change
     squares = entry(space.squares, slot, k) + gradient * gradient
     before = entry(space.weights, slot, k)
-    after = theta / (hyper.more[DELTA] + math.sqrt(squares))
+    after = theta / (hyper.numbers[DELTA] + math.sqrt(squares))
     put(space.theta, slot, k, theta)
     put(space.squares, slot, k, squares)
     put(space.weights, slot, k, after)
@@ -106,7 +106,7 @@ def soft(space, slot, k, threshold, hyper):
     theta = entry(space.weights, slot, k)
     kept = math.copysign(max(abs(theta) - threshold, 0.0), theta)
     if space.squares.size:
-        kept /= hyper.more[DELTA] + math.sqrt(entry(space.squares, slot, k))
+        kept /= hyper.numbers[DELTA] + math.sqrt(entry(space.squares, slot, k))
     return kept
 
 
@@ -148,7 +148,9 @@ def spelled_out(arrays: Any, clock: int, hyper: Any) -> np.ndarray:
     """The weights that predict the next round."""
     theta = arrays.weights
     kept = np.sign(theta) * np.maximum(np.abs(theta) - threshold_at(clock + 1, hyper), 0.0)
-    return np.asarray(kept / (hyper.more[DELTA] + np.sqrt(arrays.squares)) if arrays.squares.size else kept)
+    return np.asarray(
+        kept / (hyper.numbers[DELTA] + np.sqrt(arrays.squares)) if arrays.squares.size else kept
+    )
 
 
 ADAGRAD = Space("adagrad", AdaGrad, ADAGRAD_FIELDS, linear.score, size, move_adagrad)

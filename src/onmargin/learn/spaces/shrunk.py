@@ -85,14 +85,14 @@ def hold_back(rows, row, pending, stamp, t, scores, outputs):
 @part
 def score(space, rows, now, hyper, scores):
     """s_k = <prior_k + z_k / (lam (t - 1)), x>"""
-    t = turn(now.clock, hyper.more[BATCH])
+    t = turn(now.clock, hyper.numbers[BATCH])
     space.notes[0] = score_rows(rows, now.row, space.weights, scores)
     if space.pending.size:
         hold_back(rows, now.row, space.pending, space.stamp, t, scores, hyper.outputs)
-    factor = factor_at(space.ledger, t, hyper.more[RADIUS] * hyper.more[LAM], hyper.more[LAM])
+    factor = factor_at(space.ledger, t, hyper.numbers[RADIUS] * hyper.numbers[LAM], hyper.numbers[LAM])
     for k in range(hyper.outputs):
         scores[k] *= factor
-    if hyper.more[FREE] > 0.0:
+    if hyper.numbers[FREE] > 0.0:
         last = space.weights.shape[0] - 1
         for k in range(hyper.outputs):
             own = entry(space.weights, last, k)
@@ -175,12 +175,14 @@ def add_all_pending(rows, row, pending, stamp, pull, far, t):
 @part
 def move(space, rows, now, pull, step, margin, hyper):
     """z_k += step pull[k] x"""
-    ledger, reach = space.ledger, hyper.more[RADIUS] * hyper.more[LAM]
+    ledger, reach = space.ledger, hyper.numbers[RADIUS] * hyper.numbers[LAM]
     weights, drift = space.weights.reshape(space.weights.size), space.drift.reshape(space.drift.size)
-    t = turn(now.clock, hyper.more[BATCH])
+    t = turn(now.clock, hyper.numbers[BATCH])
     if space.early.size:
         early, later = space.early.reshape(space.early.size), space.later.reshape(space.later.size)
-        keep_sums(weights, drift, early, later, ledger, t, reach, hyper.more[SUFFIX], hyper.more[ANCHOR])
+        keep_sums(
+            weights, drift, early, later, ledger, t, reach, hyper.numbers[SUFFIX], hyper.numbers[ANCHOR]
+        )
     if t > ledger[LAST]:
         begin_batch(weights, drift, ledger, t, reach)
     far = step / ledger[SIGMA]
@@ -194,9 +196,9 @@ def move(space, rows, now, pull, step, margin, hyper):
         add_rows(rows, now.row, space.drift, pull, -ledger[SPREAD] * far)
     if space.pending.size:
         add_all_pending(rows, now.row, space.pending, space.stamp, pull, far, t)
-    if hyper.more[FREE] > 0.0:
+    if hyper.numbers[FREE] > 0.0:
         bend = (space.weights, space.drift, space.pending)
-        move_free(*bend, ledger[SPREAD], rows.bias * step, pull, t, 1.0 / (hyper.more[LAM] * t))
+        move_free(*bend, ledger[SPREAD], rows.bias * step, pull, t, 1.0 / (hyper.numbers[LAM] * t))
     if space.hits.size:
         for k in range(pull.shape[0]):
             if pull[k] != 0.0:
@@ -223,12 +225,12 @@ def mean(space, rows, now, hyper, scores):
     """Scores by the average of w_1 .. w_T (or of the last of them)."""
     if now.clock == 1:
         return
-    ledger, reach = space.ledger, hyper.more[RADIUS] * hyper.more[LAM]
-    t = turn(now.clock - 1, hyper.more[BATCH])
+    ledger, reach = space.ledger, hyper.numbers[RADIUS] * hyper.numbers[LAM]
+    t = turn(now.clock - 1, hyper.numbers[BATCH])
     which, start = 0, 0.0
     if space.early.size:
-        which, start = suffix_start(ledger, t, hyper.more[SUFFIX], hyper.more[ANCHOR])
-    each = 1.0 / (hyper.more[LAM] * (t - start))
+        which, start = suffix_start(ledger, t, hyper.numbers[SUFFIX], hyper.numbers[ANCHOR])
+    each = 1.0 / (hyper.numbers[LAM] * (t - start))
     share = spread_at(ledger, t, reach)
     whole = 1.0
     if which == 2:
@@ -240,7 +242,7 @@ def mean(space, rows, now, hyper, scores):
     add_scores(rows, now.row, space.drift, scores, whole * each)
     if space.early.size and which < 2:
         add_scores(rows, now.row, space.early if which == 0 else space.later, scores, -each)
-    if hyper.more[FREE] > 0.0:
+    if hyper.numbers[FREE] > 0.0:
         last = space.weights.shape[0] - 1
         for k in range(hyper.outputs):
             own, gone = entry(space.weights, last, k), entry(space.drift, last, k)
@@ -251,13 +253,15 @@ def mean(space, rows, now, hyper, scores):
 
 def spelled_out(arrays: Any, clock: int, hyper: Any) -> np.ndarray:
     """The weights that predict the next round."""
-    t = turn(clock + 1, hyper.more[BATCH])
+    t = turn(clock + 1, hyper.numbers[BATCH])
     own = arrays.weights.astype(np.float64)
     if arrays.pending.size:
         current = arrays.stamp == t
         own[current] -= arrays.pending[current]
-    weights = factor_at(arrays.ledger, t, hyper.more[RADIUS] * hyper.more[LAM], hyper.more[LAM]) * own
-    if hyper.more[FREE]:
+    weights = (
+        factor_at(arrays.ledger, t, hyper.numbers[RADIUS] * hyper.numbers[LAM], hyper.numbers[LAM]) * own
+    )
+    if hyper.numbers[FREE]:
         weights[-1] = own[-1]
     return np.asarray(weights + arrays.prior if arrays.prior.size else weights)
 
@@ -266,15 +270,15 @@ def averaged(arrays: Any, clock: int, hyper: Any, weights: np.ndarray) -> np.nda
     """The average of the weights that predicted, or of the last of them."""
     if clock == 0:
         return weights
-    t, reach = turn(clock, hyper.more[BATCH]), hyper.more[RADIUS] * hyper.more[LAM]
+    t, reach = turn(clock, hyper.numbers[BATCH]), hyper.numbers[RADIUS] * hyper.numbers[LAM]
     total = spread_at(arrays.ledger, t, reach) * arrays.weights + arrays.drift
     start = 0.0
     if arrays.early.size:
-        which, start = suffix_start(arrays.ledger, t, hyper.more[SUFFIX], hyper.more[ANCHOR])
+        which, start = suffix_start(arrays.ledger, t, hyper.numbers[SUFFIX], hyper.numbers[ANCHOR])
         new = spread_at(arrays.ledger, start, reach) * arrays.weights + arrays.drift
         total = total - (arrays.early, arrays.later, new)[which]
-    mean = total / (hyper.more[LAM] * (t - start))
-    if hyper.more[FREE]:
+    mean = total / (hyper.numbers[LAM] * (t - start))
+    if hyper.numbers[FREE]:
         mean[-1] = arrays.weights[-1] - arrays.drift[-1] / t
     return np.asarray(mean + arrays.prior if arrays.prior.size else mean)
 
@@ -282,7 +286,9 @@ def averaged(arrays: Any, clock: int, hyper: Any, weights: np.ndarray) -> np.nda
 def settle(arrays: Any, hyper: Any, clock: int) -> None:
     """|z|^2 after the arrays took on another shape; a ball that is due is entered first."""
     ledger = arrays.ledger
-    ledger[SIGMA] = sigma_at(ledger, turn(clock + 1, hyper.more[BATCH]), hyper.more[RADIUS] * hyper.more[LAM])
+    ledger[SIGMA] = sigma_at(
+        ledger, turn(clock + 1, hyper.numbers[BATCH]), hyper.numbers[RADIUS] * hyper.numbers[LAM]
+    )
     weights = arrays.weights.astype(np.float64)
     arrays.ledger[LENGTH] = arrays.ledger[SIGMA] ** 2 * float(np.sum(weights * weights))
 
