@@ -28,7 +28,7 @@ _HOMES = {
     "Progress": "results.progress",
     "SweepResult": "results.sweep_result",
     "svm_optimum": "estimators.optimum",
-    "merge": "estimators.optimum",
+    "merge": "estimators.merging",
     "save": "estimators.saving",
     "load": "estimators.saving",
     "conformance": "",

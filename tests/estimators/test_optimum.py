@@ -167,3 +167,9 @@ def test_the_objective_is_summed_over_more_rows_than_a_stretch():
         assert model.objective_ == pytest.approx(expected, rel=1e-9)
         assert model.objective(X, y) == pytest.approx(expected, rel=1e-9)
         assert 0 <= model.dual_gap_ < 0.2 * expected
+
+
+def test_many_classes_are_not_all_named():
+    with pytest.raises(BadInput, match="300 classes") as caught:
+        om.svm_optimum(np.random.default_rng(0).normal(size=(300, 2)), np.arange(300), lam=1.0)
+    assert len(str(caught.value)) < 100

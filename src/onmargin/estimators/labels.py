@@ -53,7 +53,7 @@ class Labels:
             return
         if self.closed:
             raise BadInput(
-                f"label {label!r} is not among the announced classes {_short(self.known)}; nothing was "
+                f"label {label!r} is not among the announced classes {shortened(self.known)}; nothing was "
                 "learned; announce it in classes= or leave the set open"
             )
         check_label(label)
@@ -87,7 +87,7 @@ class Labels:
         where = int(np.argmax(codes < 0))
         return BadInput(
             f"row {where} has the label {_unwrapped(y[where])!r}, which is not among the classes "
-            f"{_short(self.known)}; nothing was learned; announce all classes in the first call"
+            f"{shortened(self.known)}; nothing was learned; announce all classes in the first call"
         )
 
     def weights(self, codes: np.ndarray, class_weight: Any, seen: np.ndarray | None) -> np.ndarray:
@@ -194,6 +194,7 @@ def _kind(value: Any) -> type:
     return type(_unwrapped(value))
 
 
-def _short(known: list[Any]) -> str:
+def shortened(known: list[Any]) -> str:
+    """The first few labels, for a message."""
     text = ", ".join(repr(label) for label in known[:6])
     return f"[{text}{', ...' if len(known) > 6 else ''}]"

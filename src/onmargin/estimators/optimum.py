@@ -1,8 +1,7 @@
-"""The exact SVM, to measure others against; and models averaged."""
+"""The exact SVM, to measure others against."""
 
 from __future__ import annotations
 
-import copy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,8 +11,7 @@ from ..errors import BadInput, require_whole
 from ..features.tables import to_rows
 from ..learn.sdca import solve
 from ..learn.svm import Problem
-from .labels import Labels, distinct
-from .linear import LinearWeights
+from .labels import Labels, distinct, shortened
 from .parameters import require_positive
 from .priors import Prior
 from .tables import DTYPES, _checked_weights, in_one_line
@@ -50,7 +48,7 @@ def svm_optimum(
         X, y = check_X_y(X, y, accept_sparse="csr", dtype=DTYPES)
     labels = Labels(distinct(y))
     if len(labels.known) != 2:
-        raise BadInput(f"y has the classes {labels.known}; wanted two")
+        raise BadInput(f"y has the {len(labels.known)} classes {shortened(labels.known)}; wanted two")
     bias = float(intercept_scaling) if fit_intercept else 0.0
     weights = _checked_weights(sample_weight, X.shape[0])
     sides = labels.targets(labels.codes(y)).astype(np.int8)[:, None]
@@ -67,60 +65,3 @@ def svm_optimum(
     return Optimum(
         found.weights[:-1], float(found.weights[-1] * bias), found.objective, found.gap, found.passes
     )
-
-
-def merge(models: Any, weights: Any = None) -> Any:
-    """One model with the (weighted) mean of the weights of fitted linear models of one kind.
-
-    Same class, same features, same labels. The merged model predicts; of `t_` it has the sum. It
-    learns on from the mean where its class can start from given weights (Perceptron,
-    Passive-Aggressive, l2 FTRL).
-
-    >>> import onmargin as om
-    >>> X, y, _ = om.datasets.ellipses(400, seed=0)
-    >>> halves = [om.Perceptron().partial_fit(X[i::2], y[i::2], classes=[-1, 1]) for i in range(2)]
-    >>> bool(om.merge(halves).score(X, y) > 0.9)
-    True
-    """
-    models = list(models) if isinstance(models, list | tuple) else []
-    if not models or not all(isinstance(model, LinearWeights) for model in models):
-        raise BadInput("got no linear learners of this library; wanted a list of fitted ones")
-    share = _shares(weights, len(models))
-    first: Any = models[0]
-    merged = copy.deepcopy(first)
-    model = merged._fitted()
-    if type(model.space).__name__ != "Linear":
-        raise BadInput(f"{type(first).__name__} keeps more than weights; its models cannot be averaged")
-    for other in models[1:]:
-        if type(other) is not type(first) or other.coef_.shape != first.coef_.shape:
-            raise BadInput("the models differ in class or shape; wanted linear models of one kind")
-        if _facts(other) != _facts(first):
-            raise BadInput("the models know other labels or features; wanted the same in the same order")
-        if bool(other._bias) != bool(first._bias):
-            raise BadInput("some of the models have an intercept and some have none; wanted one kind")
-    model.space.weights[...] = 0.0
-    model.space.drift[...] = 0.0
-    width = first.n_features_in_
-    for part, each in zip(share, models, strict=True):
-        table = each._fitted().mean_weights()
-        model.space.weights[:width] += part * table[:width]
-        model.space.weights[-1] += part * table[-1] * (each._bias / first._bias if first._bias else 0.0)
-    model.bar[0] = sum(part * each._fitted().bar[0] for part, each in zip(share, models, strict=True))
-    model.clock = sum(each.t_ for each in models)
-    return merged
-
-
-def _shares(weights: Any, count: int) -> np.ndarray:
-    """Weights of the models, summing to 1."""
-    try:
-        share = np.ones(count) if weights is None else np.asarray(weights, float).ravel()
-    except (TypeError, ValueError):
-        share = np.zeros(0)
-    if share.shape != (count,) or not np.isfinite(share).all() or (share < 0).any() or not share.any():
-        raise BadInput(f"weights={weights!r}; wanted one number of at least 0 per model, not all 0")
-    return np.asarray(share / share.sum())
-
-
-def _facts(model: Any) -> Any:
-    labels = getattr(model, "_labels", None)
-    return None if labels is None else labels.known, None if model._slots is None else list(model._slots)

@@ -10,7 +10,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from ..errors import BadInput
-from .labels import Labels
+from .labels import Labels, shortened
 
 
 class Prior:
@@ -71,7 +71,9 @@ class Prior:
         if self.labels is None or labels.sets:
             order = list(range(len(self.coef)))
         elif set(self.labels) != set(labels.known):
-            raise BadInput(f"prior= knows the classes {self.labels}; wanted {labels.known}")
+            raise BadInput(
+                f"prior= knows the classes {shortened(self.labels)}; wanted {shortened(labels.known)}"
+            )
         elif outputs == 1:
             if len(self.coef) == 1 and self.labels != labels.known:
                 return -self.coef, -self.intercept
