@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose
 
 import onmargin as om
 from onmargin.errors import BadInput
+from onmargin.estimators.portable import source_mark
 
 from ..students import stream
 
@@ -140,3 +141,12 @@ def test_another_number_in_a_closure_is_another_function(tmp_path):
 
 def test_the_loss_always_is_shown():
     assert "loss='always'" in repr(om.Recipe(loss="always", step="unit", space="ridge"))
+
+
+def countdown(margin):
+    """A function that names itself."""
+    return (1.0 - margin, 1.0) if margin < 1.0 or countdown is None else (0.0, 0.0)
+
+
+def test_a_function_that_names_itself_has_a_mark():
+    assert source_mark(countdown) == source_mark(countdown) != source_mark(halved)

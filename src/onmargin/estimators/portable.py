@@ -46,16 +46,22 @@ def unpacked(value: Any, parts: dict[str, Any] | None) -> Any:
     return Recipe(**given, own=value["own"])
 
 
-def source_mark(function: Any) -> str:
-    """Hex digits of what a function's source says, and of the values it sees from outside."""
+def source_mark(function: Any, above: tuple[Any, ...] = ()) -> str:
+    """Hex digits of what a function's source says, and of the values it sees from outside.
+
+    `above` are the functions that led here: one that calls itself is not followed round and round.
+    """
     python = plain(function)
+    if python in above:
+        return python.__qualname__
     try:
         text = ast.dump(ast.parse(textwrap.dedent(inspect.getsource(python))))
     except (OSError, TypeError, SyntaxError):  # no source: the bytecode then
         text = python.__code__.co_code.hex() + repr(python.__code__.co_consts)
     seen = inspect.getclosurevars(python)
     for name, value in sorted({**seen.globals, **seen.nonlocals}.items()):
-        outside = source_mark(value) if inspect.isfunction(plain(value)) else repr(value)
+        called = inspect.isfunction(plain(value))
+        outside = source_mark(value, (*above, python)) if called else repr(value)
         text += "" if inspect.ismodule(value) else f"; {name} = {outside}"
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
