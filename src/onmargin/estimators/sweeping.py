@@ -1,9 +1,11 @@
-"""A grid of learners over one table: side by side in lanes where they can, else one thread each."""
+"""A grid of learners over one table, side by side in lanes: those that can."""
 
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,10 +17,10 @@ from ..learn.spaces.shrinking import LAST, SPREAD
 from ..learn.sweeps import AT_ONCE, KNOBS, Lanes, can_sweep, fresh_lanes, sweeper
 from ..learn.vocabulary import DEFAULTS, MORE, Examples
 from ..results.sweep_result import DIVERGED
-from .lessons import NONE, Cutter, blocks
+from .lessons import NONE, Lesson, blocks
 
 # Parameters that a lane may have of its own: numbers of the loop, or what chooses the row of the table.
-FREE = ("C", "margin", "epsilon", "rate", "lam", "step", "loss", "coin_epsilon", "adagrad_delta")
+FREE = ("C", "margin", "epsilon", "rate", "lam", "step", "loss")
 
 
 class Sixteen:
@@ -86,14 +88,9 @@ def key_of(model: Any, params: dict[str, Any]) -> Any:
 
 
 def sweep_in_lanes(
-    models: list[Any],
-    params: list[dict[str, Any]],
-    X: Any,
-    y: Any,
-    sample_weight: Any,
-    threads: int,
-    tell: Any,
-) -> tuple[dict[int, tuple[Sixteen, int]], list[int]]:
+    models: list[Any], params: list[dict[str, Any]], X: Any, y: Any, sample_weight: Any, threads: int,
+    tell: Callable[[float], None],
+) -> tuple[dict[int, tuple[Sixteen, int]], list[int]]:  # fmt: skip
     """Learn in lanes what can be; which lane each configuration has, and those without one."""
     first = models[0]
     table = first._table(X, reset=True, learning=True)
@@ -102,41 +99,18 @@ def sweep_in_lanes(
     lesson = first._lesson(table, y, sample_weight)
     together: dict[Any, list[int]] = {}
     for number, model in enumerate(models):
-        if model is not first:
-            _join(first, model)
+        _join(first, model)
         together.setdefault(key_of(model, params[number]), []).append(number)
     alone = together.pop(None, [])
     groups: list[Sixteen] = []
-    cutters: dict[str, tuple[Cutter, list[Sixteen]]] = {}  # by class weights, which make the rounds' weights
     for members in together.values():
         if len(members) == 1:
             alone += members
-            continue
-        for start in range(0, len(members), AT_ONCE):
-            some = members[start : start + AT_ONCE]
-            leader = models[some[0]]
-            leader._labels = copy.deepcopy(first._labels) if hasattr(first, "_labels") else None
-            leader._model = leader._new_model(table.shape[1])
-            for number in some:
-                models[number]._check_start(leader._model)
-            leader._fit_in(leader._model, table)
-            rows = lesson.rows._replace(bias=leader._bias)
-            groups.append(Sixteen(leader, some, [models[number]._choices() for number in some], rows))
-            weighting = repr(getattr(leader, "class_weight", None))
-            if weighting not in cutters:
-                cutters[weighting] = (leader._cutter(leader._model, lesson, False), [])
-            cutters[weighting][1].append(groups[-1])
-    workers = min(threads, max(len(groups), 1))
-    with ThreadPoolExecutor(workers) as pool:  # compiled loops let go of the interpreter
-        for block in blocks(lesson.count) if groups else ():
-            for cut, sharing in cutters.values():
-                for part, targets, weights in cut(block):
-                    for _ in pool.map(lambda g: g.learn(table, part, targets, weights), sharing):  # noqa: B023
-                        pass
-            tell((block.first + block.count) / lesson.count)
-    for _, sharing in cutters.values():
-        for group in sharing:
-            group.leader._labels = sharing[0].leader._labels  # with its running counts
+        else:
+            parts = [members[at : at + AT_ONCE] for at in range(0, len(members), AT_ONCE)]
+            groups += [_begun(models, some, table, lesson) for some in parts]
+    if groups:
+        _play(groups, table, lesson, threads, tell)
     places = {number: (group, lane) for group in groups for lane, number in enumerate(group.members)}
     return places, sorted(alone)
 
@@ -146,3 +120,39 @@ def _join(first: Any, model: Any) -> None:
     for name in ("_labels", "_width", "_slots", "_by_name"):
         if name in first.__dict__:
             setattr(model, name, getattr(first, name))
+
+
+def _begun(models: list[Any], some: list[int], table: Any, lesson: Lesson) -> Sixteen:
+    """A group before its first round, each of its members asked whether it can start so."""
+    leader = models[some[0]]
+    if hasattr(leader, "_labels"):
+        leader._labels = copy.deepcopy(leader._labels)  # class weights count in there
+    leader._model = leader._new_model(table.shape[1])
+    for number in some:
+        models[number]._check_start(leader._model)
+    leader._fit_in(leader._model, table)
+    rows = lesson.rows._replace(bias=leader._bias)
+    return Sixteen(leader, some, [models[number]._choices() for number in some], rows)
+
+
+def _play(
+    groups: list[Sixteen], table: Any, lesson: Lesson, threads: int, tell: Callable[[float], None]
+) -> None:
+    """Every group over every block; those with the same class weights share their rounds' weights."""
+    sharing: dict[str, list[Sixteen]] = {}
+    for group in groups:
+        sharing.setdefault(repr(getattr(group.leader, "class_weight", None)), []).append(group)
+    cutters = [
+        (some[0].leader._cutter(some[0].leader._model, lesson, False), some) for some in sharing.values()
+    ]
+    with ThreadPoolExecutor(min(threads, len(groups))) as pool:  # compiled loops let go of the interpreter
+        for block in blocks(lesson.count):
+            for cut, some in cutters:
+                for part, targets, weights in cut(block):
+                    learn = partial(Sixteen.learn, X=table, part=part, targets=targets, weights=weights)
+                    list(pool.map(learn, some))
+            tell((block.first + block.count) / lesson.count)
+    for _, some in cutters:
+        for group in some[1:]:
+            if hasattr(group.leader, "_labels"):
+                group.leader._labels = some[0].leader._labels  # with its running counts
