@@ -21,6 +21,7 @@ class Built:
     """What a recipe makes of the parameters."""
 
     _numbers = False
+    _may_overflow = True  # for all we know
 
     def _check_parameters(self) -> None:
         me: Any = self

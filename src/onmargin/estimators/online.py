@@ -29,9 +29,6 @@ LASTING = (
 )  # fmt: skip
 
 
-GENTLE = ("hinge", "perceptron", "logistic", "log_loss", "epsilon_insensitive")  # losses of bounded slope
-
-
 class OnlineEstimator(TakesTables, BaseEstimator):  # type: ignore[misc]
     """State: `_model` (None before the first example), `_slots` (names), `_by_name`."""
 
@@ -42,6 +39,7 @@ class OnlineEstimator(TakesTables, BaseEstimator):  # type: ignore[misc]
     _entropy: int | None = None
     _begun: dict[str, Any] = {}  # noqa: RUF012 (replaced, never changed)
     _width = 0
+    _may_overflow = False  # on finite rows: the loss grows faster than its margin, or a centre does
     _takes_share = False  # average= may be a share of the last hypotheses
     _has_blank = True  # a slot at its start stands for all names not met
 
@@ -235,12 +233,10 @@ class OnlineEstimator(TakesTables, BaseEstimator):  # type: ignore[misc]
         """The model to learn on: itself after a sweep, or a copy, whichever costs less.
 
         Where the data is smaller than the model, all rows are checked first; otherwise the loop
-        finds a bad row on its way and the copy is thrown away. (A ball's centre may overflow on finite
-        rows, and so may losses that grow faster than their margin.)
+        finds a bad row on its way and the copy is thrown away, as it is where finite rows may overflow.
         """
         model = self._fitted()
-        bends = getattr(self, "loss", "hinge") not in GENTLE or hasattr(self, "recipe")
-        if bends or entries(lesson.rows) > model.entries or hasattr(model.space, "point"):
+        if self._may_overflow or entries(lesson.rows) > model.entries:
             return model.copy()
         bad = first_not_finite(lesson.rows, lesson.count)
         if bad < lesson.count:

@@ -42,6 +42,10 @@ class Regularized:
         return ALIASES.get(loss, loss)
 
     @property
+    def _may_overflow(self) -> bool:
+        return self._loss_name in ("squared_hinge", "exponential", "squared")  # of unbounded slope
+
+    @property
     def _space_name(self) -> str:
         me: Any = self
         if me.l1 > 0:

@@ -43,6 +43,7 @@ class PassiveAggressiveUniclass(OutlierMixin, LinearWeights, NumberLearner):  # 
 
     _river_base = "AnomalyDetector"
 
+    _may_overflow = True
     _may_diverge = False  # a ball only moves towards its points; its distances may overflow
 
     def __init__(
