@@ -34,7 +34,7 @@ def own_part(role: str, function: Any) -> Part:
         )
     name = f"{called(function)}_{fingerprint(source)[-8:]}"
     seen = "Numbers(hyper.C, hyper.margin, hyper.epsilon, hyper.rate, hyper.outputs, hyper.numbers[OWN:])"
-    passed = ", ".join(seen if name == "hyper" else name for name in given)
+    passed = ", ".join(seen if argument == "hyper" else argument for argument in given)
     text = f"def adapter({', '.join(wanted)}):\n    return own({passed})\n"
     scope: dict[str, Any] = {"__name__": __name__, "Numbers": Numbers, "OWN": OWN}
     exec(compile(text, __file__, "exec"), scope)  # the names were checked against ours

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..compiled.outputs import add_rows, score_rows
 from ..compiled.parts import specialise
-from ..compiled.rows import add_rows, score_rows
 from .spaces.storage import aligned
 
 STRETCH = 8192

@@ -8,13 +8,12 @@ loop over rounds.
 from __future__ import annotations
 
 import math
-from types import FunctionType
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..compiled.parts import Part, specialise
-from ..compiled.rows import add_rows, prefetch_row, score_rows
+from ..compiled.outputs import add_rows, prefetch_row, score_rows
+from ..compiled.parts import Part, part, specialise
 from .algorithms import Row
 from .losses import hinge as loss
 from .series import harmonic
@@ -30,8 +29,6 @@ from .vocabulary import TINY, Hyper, Round
 
 # Numbers of `Hyper` that may differ from lane to lane, in the order of `Lanes.knobs`.
 KNOBS = ("C", "margin", "epsilon", "rate", "lam")
-MEASURES = 0.0  # 1: numbers, judged by |y - s|
-SHRINKS = 0.0  # 1: Pegasos' factor 1 / (lam (t - 1))
 
 
 class Lanes(NamedTuple):
@@ -47,6 +44,45 @@ class Lanes(NamedTuple):
     scores: np.ndarray  # scratch, as are the others
     pull: np.ndarray
     one: np.ndarray
+
+
+@part
+def whole(clock, lam):
+    """A score is <w, x> as it is."""
+    return 1.0
+
+
+@part
+def shrunk(clock, lam):
+    """Pegasos: w = z / (lam (t - 1))"""
+    return 1.0 / (lam * (clock - 1.0)) if clock > 1 else 0.0
+
+
+@part
+def by_rounds(clock):
+    """What a step counts in the drift: t, where w changes by steps only."""
+    return float(clock)
+
+
+@part
+def by_harmonics(clock):
+    """Pegasos: minus the factors of the rounds so far."""
+    return -harmonic(clock - 1.0)
+
+
+@part
+def nothing(target, score):
+    """Classes are judged by their mistakes."""
+    return 0.0
+
+
+@part
+def distance(target, score):
+    """Numbers are judged by |y - s|."""
+    return abs(target - score)
+
+
+factor, dated, gap = whole, by_rounds, nothing  # roles, as `decide` and the others are
 
 
 def sweep(examples, lanes, hyper, clock, first, start, stop):
@@ -73,12 +109,10 @@ def sweep(examples, lanes, hyper, clock, first, start, stop):
                 hyper.numbers,
             )  # fmt: skip
             score = scores[m : m + 1]
-            if SHRINKS > 0.0:
-                score[0] *= 1.0 / (knobs[4, m] * (clock - 1.0)) if clock > 1 else 0.0
+            score[0] *= factor(clock, knobs[4, m])
             guess = decide(score, now, own)
             lanes.mistakes[m] += wrong(score, target, guess, own)
-            if MEASURES > 0.0:
-                lanes.gaps[m] += abs(target - score[0])
+            lanes.gaps[m] += gap(target, score[0])
             margin, required = demand(score, target, guess, own, one)
             suffered, slope = loss(margin, required)
             if not math.isfinite(suffered):  # its steps feed on themselves: out of the race
@@ -94,17 +128,9 @@ def sweep(examples, lanes, hyper, clock, first, start, stop):
         if moved:
             add_rows(rows, row, lanes.weights, pull, 1.0)
             if lanes.drift.size:
-                when = -harmonic(clock - 1.0) if SHRINKS > 0.0 else float(clock)
-                add_rows(rows, row, lanes.drift, pull, when)
+                add_rows(rows, row, lanes.drift, pull, dated(clock))
     return clock, stop
 
-
-def _kind(name: str, **constants: float) -> Part:
-    return FunctionType(sweep.__code__, {**globals(), **constants}, name)
-
-
-shrunk_sweep = _kind("shrunk_sweep", SHRINKS=1.0)
-number_sweep = _kind("number_sweep", MEASURES=1.0)
 
 AT_ONCE = 16  # lanes: two registers; more at once are slower than one sixteen after the other
 
@@ -124,8 +150,11 @@ def sweeper(row: Row) -> Part:
         "loss": row.loss,
         "step": row.step,
     }
-    loop = shrunk_sweep if row.space is SHRUNK else number_sweep if wrong is never else sweep
-    return specialise(loop, **parts)
+    if row.space is SHRUNK:
+        parts |= {"factor": shrunk, "dated": by_harmonics}
+    if wrong is never:
+        parts["gap"] = distance
+    return specialise(sweep, **parts)
 
 
 def fresh_lanes(knobs: np.ndarray, start: np.ndarray, average: bool) -> Lanes:

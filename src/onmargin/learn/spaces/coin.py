@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...compiled.outputs import add_rows, add_scores, pulled, score_rows
 from ...compiled.parts import formula, part
-from ...compiled.rows import add_rows, add_scores, pulled, score_rows
 from ..series import harmonic
 from ..vocabulary import DELTA
 from .linear import size

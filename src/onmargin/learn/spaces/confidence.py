@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...compiled.outputs import entry, put, score_rows
 from ...compiled.parts import part
-from ...compiled.rows import entry, item, put, score_rows, span
+from ...compiled.rows import item, span
 from .storage import NOTE, SLOT, Field, Space
 
 

@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...compiled.outputs import entry, put, score_rows
 from ...compiled.parts import part
-from ...compiled.rows import entry, item, put, row_sum, score_rows, span
+from ...compiled.rows import item, row_sum, span
 from .confidence import arow_beta, scw_beta
 from .storage import NOTE, REACH, SLOT, SQUARE, Field, Space
 

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...compiled.outputs import add_rows, score_rows
 from ...compiled.parts import part
-from ...compiled.rows import add_rows, score_rows
 from .storage import NOTE, SLOT, Field, Space
 
 

@@ -1,7 +1,8 @@
 """How a coordinate of theta becomes a weight: p-norms and entropies; and z measured in the dual norms.
 
 `gauge` is what a coordinate is measured by, `term` its share of the sum over all, `rescale` the sum
-for another largest gauge, `reading` what the sum says, `weigh` the weight.
+for another largest gauge, `reading` what the sum says, `weigh` the weight; `regroup` and
+`measure_groups` keep the norms of groups, where there are groups.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import math
 
 import numpy as np
 
+from ...compiled.outputs import entry
 from ...compiled.parts import formula, part
 from ...compiled.rows import item, span
 from ..vocabulary import Q
@@ -39,6 +41,34 @@ def group_of(group, slot):
 def group_gauge(theta, norms, group, slot):
     """|theta^g|_2 of the coordinate's group."""
     return math.sqrt(norms[group_of(group, slot)])
+
+
+@part
+def no_regroup(norms, group, slot, change):
+    """A coordinate is a group of its own: its gauge follows by itself."""
+
+
+@part
+def regroup_norms(norms, group, slot, change):
+    """|theta^g|^2 after one of its coordinates changed its square."""
+    place = group_of(group, slot)
+    norms[place] = max(norms[place] + change, 0.0)
+
+
+@part
+def no_groups(weights, norms, group, outputs):
+    """There are no norms of groups to sum."""
+
+
+@part
+def sum_groups(weights, norms, group, outputs):
+    """|theta^g|^2 of all groups, exactly."""
+    for slot in range(weights.shape[0]):
+        norms[slot] = 0.0
+    for slot in range(weights.shape[0]):
+        for k in range(outputs):
+            theta = entry(weights, slot, k)
+            norms[group_of(group, slot)] += theta * theta
 
 
 @formula
@@ -114,13 +144,21 @@ def exp_weigh(theta, gauge, reading, top, q, scale):
 
 
 @part
+def largest_entry(rows, row):
+    """max |x_i|"""
+    start, stop = span(rows, row)
+    top = abs(rows.bias)
+    for j in range(start, stop):
+        _, value = item(rows, row, j)
+        top = max(top, abs(value))
+    return top
+
+
+@part
 def size_q(space, rows, now, pull, hyper):
     """|z|_q^2, z = pull (x) x"""
     start, stop = span(rows, now.row)
-    top = abs(rows.bias)
-    for j in range(start, stop):
-        _, value = item(rows, now.row, j)
-        top = max(top, abs(value))
+    top = largest_entry(rows, now.row)
     if top == 0.0:
         return 0.0
     total = power(abs(rows.bias) / top, hyper.numbers[Q])
@@ -161,11 +199,7 @@ def size_groups(space, rows, now, pull, hyper):
 @part
 def size_largest(space, rows, now, pull, hyper):
     """|z|_inf^2"""
-    start, stop = span(rows, now.row)
-    top = abs(rows.bias)
-    for j in range(start, stop):
-        _, value = item(rows, now.row, j)
-        top = max(top, abs(value))
+    top = largest_entry(rows, now.row)
     pulls = 0.0
     for k in range(pull.shape[0]):
         pulls = max(pulls, abs(pull[k]))

@@ -18,10 +18,19 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...compiled.outputs import add_scores, entry, put
 from ...compiled.parts import part
-from ...compiled.rows import add_scores, entry, item, measure_row, put, span
+from ...compiled.rows import item, measure_row, span
 from ..vocabulary import BIASED, KNOWN, SCALE, Q
-from .links import group_of, norm_reading, own_gauge, power_rescale, power_term, power_weigh
+from .links import (
+    no_groups,
+    no_regroup,
+    norm_reading,
+    own_gauge,
+    power_rescale,
+    power_term,
+    power_weigh,
+)
 from .storage import LEDGER, MARK, NOTE, SLOT, Field
 
 # The ledger: largest gauge, sum of the terms, coordinates in it, work since it was exact; the
@@ -57,7 +66,7 @@ FIELDS = {
 
 # The parts that a Space of this family brings; here those of the p-norm.
 gauge, term, rescale, reading, weigh = own_gauge, power_term, power_rescale, norm_reading, power_weigh
-GROUPED = 0.0  # 1: the terms are those of groups
+regroup, measure_groups = no_regroup, no_groups
 
 
 @part
@@ -105,9 +114,7 @@ def shift_theta(weights, norms, group, ledger, slot, k, change, q):
     theta = entry(weights, slot, k)
     moved = theta + change
     before = gauge(theta, norms, group, slot)
-    if GROUPED > 0.0:
-        place = group_of(group, slot)
-        norms[place] = max(norms[place] + moved * moved - theta * theta, 0.0)
+    regroup(norms, group, slot, moved * moved - theta * theta)
     put(weights, slot, k, moved)
     after = gauge(moved, norms, group, slot)
     if after > ledger[TOP]:
@@ -118,39 +125,45 @@ def shift_theta(weights, norms, group, ledger, slot, k, change, q):
 
 
 @part
-def sum_groups(weights, norms, group, outputs):
-    """Group norms squared, exactly."""
-    for slot in range(weights.shape[0]):
-        norms[slot] = 0.0
-    for slot in range(weights.shape[0]):
-        for k in range(outputs):
-            theta = entry(weights, slot, k)
-            norms[group_of(group, slot)] += theta * theta
+def sum_anew(weights, norms, group, ledger, numbers, outputs, q):
+    """The largest gauge and the sum, exactly."""
+    last = weights.shape[0] - 1
+    known = int(numbers[KNOWN])
+    measure_groups(weights, norms, group, outputs)
+    top = -np.inf if known > 0 else 0.0
+    for number in range(known + 1):
+        slot = number if number < known else last
+        if slot < last or numbers[BIASED] > 0.0:
+            for k in range(outputs):
+                top = max(top, gauge(entry(weights, slot, k), norms, group, slot))
+    ledger[TOP], ledger[WORK] = top, 0.0
+    ledger[SUM] = total_terms(weights, norms, group, numbers, outputs, top, q)
 
 
 @part
-def sum_anew(weights, norms, group, ledger, numbers, outputs, q):
-    """The largest gauge and the sum, exactly: a first sweep finds the one, a second the other."""
+def total_of_coordinates(weights, norms, group, numbers, outputs, top, q):
+    """The terms of all coordinates that exist."""
     last = weights.shape[0] - 1
     known = int(numbers[KNOWN])
-    if GROUPED > 0.0:
-        sum_groups(weights, norms, group, outputs)
-    top = -np.inf if known > 0 else 0.0
     total = 0.0
-    for sweep in range(2):
-        for number in range(known + 1):
-            slot = number if number < known else last
-            if slot < last or numbers[BIASED] > 0.0:
-                for k in range(outputs):
-                    measured = gauge(entry(weights, slot, k), norms, group, slot)
-                    if sweep == 0:
-                        top = max(top, measured)
-                    elif GROUPED == 0.0:
-                        total += term(measured, top, q)
-    if GROUPED > 0.0:
-        for slot in range(last + 1):
-            total += term(math.sqrt(norms[slot]), top, q)
-    ledger[TOP], ledger[SUM], ledger[WORK] = top, total, 0.0
+    for number in range(known + 1):
+        slot = number if number < known else last
+        if slot < last or numbers[BIASED] > 0.0:
+            for k in range(outputs):
+                total += term(gauge(entry(weights, slot, k), norms, group, slot), top, q)
+    return total
+
+
+@part
+def total_of_groups(weights, norms, group, numbers, outputs, top, q):
+    """The terms of all groups."""
+    total = 0.0
+    for place in range(norms.shape[0]):
+        total += term(math.sqrt(norms[place]), top, q)
+    return total
+
+
+total_terms = total_of_coordinates
 
 
 @part

@@ -92,14 +92,13 @@ def _settle(grouped: bool, signed: bool | None) -> Callable[[Any, Any, int], Non
     return settle
 
 
-def _space(name: str, read: Any, measure: Part, grouped: bool, signed: bool | None, **roles: Any) -> Space:
+def _space(name: str, read: Any, measure: Part, settle: Any, **roles: Any) -> Space:
     """One Space of this family, from its parts."""
-    roles["GROUPED"] = 1.0 if grouped else 0.0
-    roles["fresh"] = normed.fresh
+    total = roles.pop("total_terms", normed.total_of_coordinates)
+    roles["total_terms"] = compose(total, f"{total.__name__}_{name}", **roles)
     for helper in (normed.lift, normed.shift_theta, normed.sum_anew, normed.remember):
         roles[helper.__name__] = compose(helper, f"{helper.__name__}_{name}", **roles)
     made = [compose(part, f"{part.__name__}_{name}", **roles) for part in (normed.score, normed.move)]
-    settle = _settle(grouped, signed)
     return Space(name, Normed, FIELDS, made[0], measure, made[1], normed.mean, read, averaged, settle)
 
 
@@ -108,13 +107,17 @@ _POWERS: dict[str, Any] = {
     "weigh": links.power_weigh,
 }  # fmt: skip
 _EXPS: dict[str, Any] = {"rescale": links.exp_rescale, "reading": links.cosh_reading}
-PNORM = _space("pnorm", read_norm, links.size_q, False, None, gauge=links.own_gauge, **_POWERS)
-GROUP = _space("group", read_groups, links.size_groups, True, None, gauge=links.group_gauge, **_POWERS)
+PNORM = _space("pnorm", read_norm, links.size_q, _settle(False, None), gauge=links.own_gauge, **_POWERS)
+GROUP = _space(
+    "group", read_groups, links.size_groups, _settle(True, None), gauge=links.group_gauge,
+    regroup=links.regroup_norms, measure_groups=links.sum_groups,
+    total_terms=normed.total_of_groups, **_POWERS,
+)  # fmt: skip
 SIGNED = _space(
-    "entropic", read_signed, links.size_largest, False, True,
+    "entropic", read_signed, links.size_largest, _settle(False, True),
     gauge=links.own_gauge, term=links.cosh_term, weigh=links.sinh_weigh, **_EXPS,
 )  # fmt: skip
 SIMPLEX = _space(
-    "simplex", read_simplex, links.size_largest, False, False,
+    "simplex", read_simplex, links.size_largest, _settle(False, False),
     gauge=links.plain_gauge, term=links.exp_term, weigh=links.exp_weigh, **_EXPS,
 )  # fmt: skip

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...compiled.outputs import add_rows, entry, put
 from ...compiled.parts import Part, compose, part
-from ...compiled.rows import add_rows, entry, put
 from ..vocabulary import BIASED, KNOWN
 from .linear import score, size
 from .storage import NOTE, SLOT, Field, Space

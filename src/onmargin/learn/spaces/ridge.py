@@ -11,8 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...compiled.outputs import entry, put
 from ...compiled.parts import part
-from ...compiled.rows import entry, item, measure_row, put, span
+from ...compiled.rows import item, measure_row, span
 from .covariance import reach_out, shift, shrink
 from .storage import NOTE, REACH, SLOT, SQUARE, Field, Space
 

@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...compiled.outputs import add_rows, entry, put
 from ...compiled.parts import formula, part
-from ...compiled.rows import add_rows, entry, item, measure_row, put, span
+from ...compiled.rows import item, measure_row, span
 from ..series import roots
 from ..vocabulary import DECAY, DELTA, L1
 from . import linear

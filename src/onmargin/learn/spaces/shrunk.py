@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...compiled.outputs import add_rows, add_scores, entry, pulled, put, score_rows
 from ...compiled.parts import part
-from ...compiled.rows import add_rows, add_scores, entry, item, pulled, put, score_rows, span
+from ...compiled.rows import item, span
 from ..vocabulary import ANCHOR, BATCH, FREE, LAM, RADIUS, SUFFIX
 from .linear import size
 from .shrinking import (

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...compiled.outputs import add_scores
 from ...compiled.parts import Part, part
-from ...compiled.rows import add_scores
 
 SLOT, SQUARE, REACH, NOTE = "slot", "square", "reach", "note"
 MARK, LEDGER, ROWS = "mark", "ledger", "rows"

@@ -1,0 +1,189 @@
+"""A row against weights of one output (d + 1,) or of many (d + 1, K), padded to eights.
+
+With many, outputs lie side by side and are taken eight at a time (`lanes`).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from . import lanes
+from .parts import part
+from .rows import axpy, dot, item, leap, span
+
+
+@part
+def score_rows(rows, row, weights, scores):
+    """scores[k] = <w_k, x> for one or many outputs; returns |x|^2."""
+    if weights.ndim == 1:
+        total, length = dot(rows, row, weights)
+        scores[0] = total
+        return length
+    return _score_many(rows, row, weights, scores)
+
+
+@part
+def add_scores(rows, row, weights, scores, factor):
+    """scores[k] += factor <w_k, x>, the product summed as `score_rows` sums it."""
+    if weights.ndim == 1:
+        total, _ = dot(rows, row, weights)
+        scores[0] += factor * total
+    else:
+        _add_score_many(rows, row, weights, scores, factor)
+
+
+@part
+def pulled(rows, row, weights, pull):
+    """<W, z> = sum_k pull[k] <w_k, x>"""
+    if weights.ndim == 1:
+        total, _ = dot(rows, row, weights)
+        return pull[0] * total
+    start, stop = span(rows, row)
+    last = weights.shape[0] - 1
+    total = 0.0
+    for k in range(weights.shape[1]):
+        if pull[k] != 0.0:
+            inner = rows.bias * weights[last, k]
+            for j in range(start, stop):
+                slot, value = item(rows, row, j)
+                inner += weights[slot, k] * value
+            total += pull[k] * inner
+    return total
+
+
+@part
+def add_rows(rows, row, weights, pull, step):
+    """w_k += step pull[k] x for one or many outputs."""
+    if weights.ndim == 1:
+        axpy(rows, row, weights, step * pull[0])
+    else:
+        _add_many(rows, row, weights, pull, step)
+
+
+@part
+def _totals(rows, row, flat, width, group, beside):
+    """Two registers of <w_k, x> from output `group` on, without the bias; and the entries' |x|^2."""
+    start, stop = span(rows, row)
+    left = lanes.nothing()
+    right = lanes.nothing()
+    length = 0.0
+    j = leap(rows, row, start, stop)
+    while j < stop:
+        edge = min(j + 8, stop)
+        for i in range(j, edge):
+            slot, value = item(rows, row, i)
+            at = np.int64(slot) * width + group
+            left = lanes.plus_times(left, lanes.load(flat, at), value)
+            right = lanes.plus_times(right, lanes.load(flat, at + beside), value)
+            length += value * value
+        j = leap(rows, row, edge, stop)
+    at = flat.shape[0] - width + group
+    left = lanes.plus_times(left, lanes.load(flat, at), rows.bias)
+    return left, lanes.plus_times(right, lanes.load(flat, at + beside), rows.bias), length
+
+
+@part
+def _score_many(rows, row, weights, scores):
+    flat = weights.reshape(weights.size)
+    width = weights.shape[1]
+    length = 0.0
+    group = 0
+    while group < width:  # two registers at a time where there are two
+        beside = min(8, width - 8 - group)
+        left, right, length = _totals(rows, row, flat, width, group, beside)
+        lanes.store(scores, group, left)
+        lanes.store(scores, group + beside, right)
+        group += 16
+    return length + rows.bias * rows.bias
+
+
+@part
+def _add_score_many(rows, row, weights, scores, factor):
+    flat = weights.reshape(weights.size)
+    width = weights.shape[1]
+    group = 0
+    while group < width:
+        beside = min(8, width - 8 - group)
+        left, right, _ = _totals(rows, row, flat, width, group, beside)
+        other = lanes.load(scores, group + beside)
+        lanes.store(scores, group, lanes.plus_times(lanes.load(scores, group), left, factor))
+        lanes.store(scores, group + beside, lanes.plus_times(other, right, factor))
+        group += 16
+
+
+@part
+def _add_many(rows, row, weights, pull, step):
+    width = weights.shape[1]
+    active = 0
+    for k in range(width):
+        active += pull[k] != 0.0
+    if 4 * active <= width and width > 16:  # few outputs of many: one column at a time
+        _add_columns(rows, row, weights, pull, step)
+    else:
+        _add_lanes(rows, row, weights, pull, step)
+
+
+@part
+def _add_columns(rows, row, weights, pull, step):
+    start, stop = span(rows, row)
+    for k in range(weights.shape[1]):
+        if pull[k] != 0.0:
+            factor = step * pull[k]
+            for j in range(start, stop):
+                slot, value = item(rows, row, j)
+                weights[slot, k] += factor * value
+            weights[weights.shape[0] - 1, k] += factor * rows.bias
+
+
+@part
+def _add_lanes(rows, row, weights, pull, step):
+    start, stop = span(rows, row)
+    width = weights.shape[1]
+    flat = weights.reshape(weights.size)
+    last = (weights.shape[0] - 1) * width
+    for group in range(0, width, 8):
+        pulled = False
+        for k in range(group, group + 8):
+            pulled |= pull[k] != 0.0
+        lane = lanes.load(pull, group)
+        j = leap(rows, row, start, stop) if pulled else stop
+        while j < stop:
+            edge = min(j + 8, stop)
+            for i in range(j, edge):
+                slot, value = item(rows, row, i)
+                if value != 0.0:
+                    at = np.int64(slot) * width + group
+                    lanes.store(flat, at, lanes.plus_times(lanes.load(flat, at), lane, step * value))
+            j = leap(rows, row, edge, stop)
+        at = last + group
+        lanes.store(flat, at, lanes.plus_times(lanes.load(flat, at), lane, step * rows.bias))
+
+
+@part
+def prefetch_row(rows, row, weights):
+    """Fetch the weights of many outputs that a row will ask for; dense rows are read in order anyway."""
+    start, stop = span(rows, row)
+    flat = weights.reshape(weights.size)
+    width = weights.shape[1]
+    for j in range(start, stop):
+        slot, _ = item(rows, row, j)
+        at = np.int64(slot) * width
+        for line in range(0, width, 8):
+            lanes.prefetch(flat, at + line)
+
+
+@part
+def entry(weights, slot, k):
+    """weights[slot, k], or weights[slot] where there is one output."""
+    if weights.ndim == 1:
+        return weights[slot]
+    return weights[slot, k]
+
+
+@part
+def put(weights, slot, k, new):
+    """weights[slot, k] = new, or weights[slot] where there is one output."""
+    if weights.ndim == 1:
+        weights[slot] = new
+    else:
+        weights[slot, k] = new
