@@ -21,6 +21,11 @@ _HOMES = {
     "OnlineClassifier": "estimators.built",
     "OnlineRegressor": "estimators.built",
     "Pegasos": "estimators.pegasos",
+    "Projectron": "estimators.kernel_perceptrons",
+    "RandomBudgetPerceptron": "estimators.kernel_perceptrons",
+    "Forgetron": "estimators.kernel_perceptrons",
+    "Stoptron": "estimators.kernel_perceptrons",
+    "OM2": "estimators.om2",
     "Recipe": "learn.recipe",
     "algorithms": "learn.algorithms",
     "progressive": "protocols.progressive",
@@ -33,8 +38,13 @@ _HOMES = {
     "load": "estimators.saving",
     "conformance": "",
     "datasets": "",
+    "kernels": "",
 }
-_MODULES = {"conformance": "estimators.conformance", "datasets": "sources.datasets"}
+_MODULES = {
+    "conformance": "estimators.conformance",
+    "datasets": "sources.datasets",
+    "kernels": "learn.kernels",
+}
 
 __all__ = ["__version__", *_HOMES]
 

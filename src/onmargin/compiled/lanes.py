@@ -180,3 +180,23 @@ def _plus_times_compiled(lanes, other, factor):
 @overload(prefetch)
 def _prefetch_compiled(array, first):
     return lambda array, first: _prefetch(array, first)
+
+
+def power_of_two(whole: Any) -> Any:
+    """2^n as float32, for n a float32 that is whole, from -126 on."""
+    return np.exp2(np.float32(whole))
+
+
+@intrinsic
+def _power_of_two(typing: Any, whole: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        integer = ir.IntType(32)
+        exponent = builder.add(builder.fptosi(arguments[0], integer), ir.Constant(integer, 127))
+        return builder.bitcast(builder.shl(exponent, ir.Constant(integer, 23)), ir.FloatType())
+
+    return types.float32(types.float32), generate
+
+
+@overload(power_of_two)
+def _power_of_two_compiled(whole):
+    return lambda whole: _power_of_two(whole)

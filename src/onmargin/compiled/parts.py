@@ -34,6 +34,9 @@ Part = Callable[..., Any]
 
 part: Callable[[Part], Part] = njit(forceinline=True, **OPTIONS)
 
+# A part that sums over contiguous entries, in whatever order is fastest.
+summing: Callable[[Part], Part] = njit(forceinline=True, **REASSOCIATED)
+
 # A formula of a few scalars that both the loop and plain Python call: it stays a Python function.
 formula: Callable[[Part], Part] = register_jitable(**OPTIONS)
 

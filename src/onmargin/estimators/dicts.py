@@ -43,9 +43,15 @@ class DictFace(RiverFace):
             me._slots = Slots(range(me._width))
         me._refresh(me._model)
         me._widen(me._model, len(me._slots) + 1)  # one slot stays blank, for names not met yet
-        me._stream = Stream(me, me._model, me._slots)
+        me._stream = self._new_stream(me._model, me._slots)
         stream: Stream = me._stream
         return stream
+
+    def _new_stream(self, model: Model, slots: Slots) -> Stream:
+        return Stream(self, model, slots)
+
+    def _check_example(self, x: Mapping[Hashable, Any]) -> None:
+        """Refuse what the learner cannot take, beside NaN and the like; called before anything grows."""
 
     def _first_names(self) -> tuple[Slots, bool]:
         """Features known before the first example; are they names, or numbers of columns?"""
@@ -70,6 +76,7 @@ class DictFace(RiverFace):
         with me._all_or_nothing():
             stream: Stream = me._stream or self._open(y)
             stream.packer.check(x)
+            self._check_example(x)
             self._check_answer(y)
             new = [name for name in x if name not in stream.slots]
             if new and not me._by_name:

@@ -26,7 +26,7 @@ class Explained:
         labels = getattr(me, "_labels", None)
         if labels is None:
             return ["prediction"]
-        return list(labels.known) if len(me.coef_) > 1 or labels.sets else [labels.known[-1]]
+        return list(labels.known) if labels.outputs > 1 or labels.sets else [labels.known[-1]]
 
     def top_features(self, k: int = 10) -> Any:
         """The k heaviest features of every output: columns class, feature, weight."""
@@ -35,7 +35,7 @@ class Explained:
         for label, weights in zip(self._output_names(), me.coef_, strict=True):
             heaviest = np.argsort(-np.abs(weights), kind="stable")[:k]
             rows += [(label, names[j], float(weights[j])) for j in heaviest]
-        return _frame(rows, ["class", "feature", "weight"])
+        return frame_of(rows, ["class", "feature", "weight"])
 
     def explain(self, x: Any, k: int | None = None) -> Any:
         """What each feature of one example adds to each score: weight times value.
@@ -57,7 +57,7 @@ class Explained:
             spoken.append((label, "(intercept)", 1.0, float(intercept), float(intercept)))
             spoken.sort(key=lambda row: -abs(row[4]))
             rows += spoken[:k]
-        return _frame(rows, ["class", "feature", "value", "weight", "contribution"])
+        return frame_of(rows, ["class", "feature", "value", "weight", "contribution"])
 
     def _one_example(self, x: Any) -> tuple[list[Any], list[float]]:
         if isinstance(x, Mapping):
@@ -75,7 +75,7 @@ class Explained:
         return names, row.tolist()
 
 
-def _frame(rows: list[tuple[Any, ...]], columns: list[str]) -> Any:
+def frame_of(rows: list[tuple[Any, ...]], columns: list[str]) -> Any:
     try:
         import pandas as pd
     except ImportError:

@@ -72,6 +72,7 @@ class Fitted(Watched, OnlineEstimator):
             lesson = self._lesson(X, y, sample_weight)
             if lesson.weights.size and not lesson.weights.any():
                 raise BadInput("sample_weight is zero everywhere; wanted at least one weight above 0")
+            model.open(lesson.count)
             self._run_passes(X, model, lesson)
         return self
 
@@ -88,6 +89,7 @@ class Fitted(Watched, OnlineEstimator):
             model = self._learning_copy(X, lesson)
             me._refresh(model)
             self._fit_in(model, X)
+            model.open(lesson.count)
             self._play(X, model, lesson)
             self._model = model
             self._stream = None
@@ -110,7 +112,7 @@ class Fitted(Watched, OnlineEstimator):
                     if watcher:
                         outputs, known = model.start.outputs, me._known_labels()
                         trace = watcher.table(part.first, part.count, outputs, known)
-                    luck = part.take(chance) if chance.size else NONE
+                    luck = part.take(chance) if chance.size else self._luck(model, part.count, weights)
                     before = model.clock
                     tally = learn_block(model, lesson.rows, part, targets, weights, luck, trace, judged)
                     if trace.size and self._kind == "labels" and not known:

@@ -117,4 +117,5 @@ class LabelDicts(DictFace):
             raise BadInput("learn_many takes one label a row; use learn_one for sets of labels")
         for label in dict.fromkeys(y.tolist()):
             self._check_answer(label)
+        me._model.open(table.shape[0])
         me._play(table, me._model, me._lesson(table, y, w))

@@ -44,6 +44,7 @@ class NumberLearner(DictFace, Fitted):
         self._number(y)
 
     def _learn_rows(self, table: Any, y: Any, w: Any) -> None:
+        self._fitted().open(table.shape[0])
         self._play(table, self._fitted(), self._lesson(table, self._read_y(y, table.shape[0]), w))
 
 

@@ -18,14 +18,15 @@ from ..features.tables import entries
 from ..learn.algorithms import Row, row_named
 from ..learn.model import Model
 from ..learn.spaces.storage import Start
-from .lessons import Lesson
+from .lessons import NONE, Lesson
 from .parameters import answering, refuse_unknown, require_positive
 from .tables import TakesTables
 
 LASTING = (
     "average", "fit_intercept", "intercept_scaling", "covariance", "a", "max_radius", "multilabel",
     "dtype", "init", "recipe", "delta", "groups", "regularizer", "p", "l1", "radius", "signed",
-    "adagrad_delta", "coin_epsilon", "lam", "batch_size", "project", "multiclass",
+    "adagrad_delta", "coin_epsilon", "lam", "batch_size", "project", "multiclass", "kernel", "gamma",
+    "degree", "coef0", "budget", "tolerance", "plus", "kernels", "views", "q",
 )  # fmt: skip
 
 
@@ -41,6 +42,7 @@ class OnlineEstimator(TakesTables, BaseEstimator):  # type: ignore[misc]
     _width = 0
     _may_overflow = False  # on finite rows: the loss grows faster than its margin, or a centre does
     _takes_share = False  # average= may be a share of the last hypotheses
+    _drops_new_columns = True  # in answers: to a linear score they add nothing
     _has_blank = True  # a slot at its start stands for all names not met
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -101,7 +103,7 @@ class OnlineEstimator(TakesTables, BaseEstimator):  # type: ignore[misc]
         average = getattr(self, "average", False)
         if not self._takes_share and not isinstance(average, bool | np.bool_):
             raise BadInput(f"average={average!r}; wanted True or False")
-        if getattr(self, "dtype", "float64") not in ("float32", "float64", np.float32, np.float64):
+        if getattr(self, "dtype", None) not in (None, "float32", "float64", np.float32, np.float64):
             raise BadInput(f"dtype={self.dtype!r}; wanted 'float32' or 'float64'")
 
     def _wants(self) -> tuple[str, ...]:
@@ -178,11 +180,22 @@ class OnlineEstimator(TakesTables, BaseEstimator):  # type: ignore[misc]
             np.dtype(getattr(self, "dtype", "float64")).name, float(getattr(self, "a", 1.0)),
             self._wants(),
         )  # fmt: skip
-        model = Model(self._recipe(), start, self._choices())
+        model = self._made_model(start)
         model.live[1] = self._bias != 0.0
         self._begin(model, 0)
         self._begun = self._lasting()
         return model
+
+    def _made_model(self, start: Start) -> Model:
+        return Model(self._recipe(), start, self._numbers())
+
+    def _numbers(self) -> dict[str, Any]:
+        """`_choices`, and what a form of the learner adds."""
+        return self._choices()
+
+    def _luck(self, model: Model, count: int, weights: np.ndarray) -> np.ndarray:
+        """One uniform for each of the rounds to come, where the learner is a gambler."""
+        return NONE
 
     def _lasting(self) -> dict[str, Any]:
         """Parameters that shape the state: they stay as they were when learning began."""
@@ -248,7 +261,9 @@ class OnlineEstimator(TakesTables, BaseEstimator):  # type: ignore[misc]
         model = self._fitted()
         self._check_lasting()
         X = self._table(X, reset=False)
-        if X.shape[1] > self.n_features_in_:  # columns that a growing model has not met
+        if (
+            self._drops_new_columns and X.shape[1] > self.n_features_in_
+        ):  # columns that a growing model has not met
             X = X[:, : self.n_features_in_]
         scores, done = model.scores(self._rows(X), X.shape[0], model.start.average)
         if done < X.shape[0]:
@@ -257,7 +272,9 @@ class OnlineEstimator(TakesTables, BaseEstimator):  # type: ignore[misc]
 
 
 def _same(first: Any, second: Any) -> bool:
-    """Equal, also where they are arrays."""
+    """Equal, also where they are arrays, or lists of them."""
+    if isinstance(first, list | tuple) and isinstance(second, list | tuple):
+        return len(first) == len(second) and all(map(_same, first, second))
     if any(isinstance(value, np.ndarray | list | tuple) for value in (first, second)):
         return bool(np.array_equal(first, second))
     return bool(first == second)

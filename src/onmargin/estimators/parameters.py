@@ -26,7 +26,8 @@ RENAMED = {
     "beta": "use a= (second-order Perceptron) or r= (AROW)",
     "eta": "use confidence= (CW, SCW) or rate= (Perceptron)",
     "nu": "use epsilon= (the radius) or max_radius= (it is learned)",
-    "kernel": f"kernel forms are not part of this class yet; {LEAVE}",
+    "kernel": f"this class is linear; use Perceptron, PassiveAggressiveClassifier or Pegasos, or {LEAVE}",
+    "average": f"an average would need the vectors that were dropped; {LEAVE}",
 } | {
     name: f"the step itself regularises; {LEAVE}"
     for name in (

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..errors import BadInput
 from .classifier import LinearClassifier
+from .support import Support
 
 STEPS = ("pa", "pa1", "pa2")
 
@@ -18,7 +19,7 @@ def check_step(step: str) -> None:
         raise BadInput(f"step={step!r}; wanted 'pa', 'pa1' or 'pa2'")
 
 
-class PassiveAggressiveClassifier(LinearClassifier):
+class PassiveAggressiveClassifier(Support, LinearClassifier):
     """Leave the model alone when the margin is met; otherwise move it as little as possible.
 
     w_{t+1} = argmin 1/2 |w - w_t|^2 + C slack  s.t.  y <w, x> >= 1 - slack: a step of
@@ -36,6 +37,7 @@ class PassiveAggressiveClassifier(LinearClassifier):
     cost : (K, K) costs of answering the column where the row is true; the margin asked for is their
         square root. `cost_update`: "max_loss" or "prediction".
     average : predict with the mean of the weights that predicted.
+    kernel, gamma, degree, coef0, budget : the kernel form, |x|^2 being k(x, x); see `KernelForm`.
 
     `sample_weight` and `class_weight` multiply C (they have no effect on step="pa").
 
@@ -55,7 +57,8 @@ class PassiveAggressiveClassifier(LinearClassifier):
         fit_intercept: bool = True, intercept_scaling: float = 1.0, average: bool = False,
         max_iter: int = 20, tol: float | None = 1e-3, n_iter_no_change: int = 2, shuffle: bool = True,
         random_state: Any = None, classes: Any = None, class_weight: Any = None,
-        warm_start: bool = False, verbose: int = 0, dtype: str = "float64", growing: bool = False,
+        warm_start: bool = False, verbose: int = 0, dtype: str | None = None, growing: bool = False,
+        kernel: Any = None, gamma: Any = "scale", degree: int = 3, coef0: float = 0.0, budget: Any = None,
     ) -> None:  # fmt: skip
         self.C, self.step, self.margin, self.update = C, step, margin, update
         self.multilabel, self.cost, self.cost_update = multilabel, cost, cost_update
@@ -64,6 +67,7 @@ class PassiveAggressiveClassifier(LinearClassifier):
         self.n_iter_no_change, self.shuffle, self.random_state = n_iter_no_change, shuffle, random_state
         self.classes, self.class_weight, self.warm_start = classes, class_weight, warm_start
         self.verbose, self.dtype, self.growing = verbose, dtype, growing
+        self.kernel, self.gamma, self.degree, self.coef0, self.budget = kernel, gamma, degree, coef0, budget
 
     @property
     def _bars(self) -> str:  # type: ignore[override]
@@ -149,7 +153,8 @@ class MIRA(PassiveAggressiveClassifier):
         intercept_scaling: float = 1.0, average: bool = False, max_iter: int = 20,
         tol: float | None = 1e-3, n_iter_no_change: int = 2, shuffle: bool = True,
         random_state: Any = None, classes: Any = None, class_weight: Any = None,
-        warm_start: bool = False, verbose: int = 0, dtype: str = "float64", growing: bool = False,
+        warm_start: bool = False, verbose: int = 0, dtype: str | None = None, growing: bool = False,
+        kernel: Any = None, gamma: Any = "scale", degree: int = 3, coef0: float = 0.0, budget: Any = None,
     ) -> None:  # fmt: skip
         self.C, self.margin = C, margin
         self.fit_intercept, self.intercept_scaling = fit_intercept, intercept_scaling
@@ -157,6 +162,7 @@ class MIRA(PassiveAggressiveClassifier):
         self.n_iter_no_change, self.shuffle, self.random_state = n_iter_no_change, shuffle, random_state
         self.classes, self.class_weight, self.warm_start = classes, class_weight, warm_start
         self.verbose, self.dtype, self.growing = verbose, dtype, growing
+        self.kernel, self.gamma, self.degree, self.coef0, self.budget = kernel, gamma, degree, coef0, budget
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

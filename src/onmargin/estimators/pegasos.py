@@ -12,6 +12,8 @@ from sklearn.utils.validation import _num_samples
 
 from ..errors import BadInput, require_whole
 from ..features.slots import Slots
+from ..learn.kernel_model import KernelModel
+from ..learn.kernel_svm import KernelProblem
 from ..learn.model import Model
 from ..learn.svm import Problem
 from .classifier import LinearClassifier
@@ -19,11 +21,12 @@ from .lessons import NO_ORDER, Lesson
 from .orders import Orders
 from .parameters import require_positive
 from .priors import Prior
+from .support import Support
 
 ORDERS = ("shuffle", "cyclic", "random")
 
 
-class Pegasos(LinearClassifier):
+class Pegasos(Support, LinearClassifier):
     """The support vector machine by stochastic subgradient steps of length 1 / (lam t).
 
     f(w) = lam/2 |w - prior|^2 + 1/N sum c_i [1 - y_i <w, x_i>]_+; in round t
@@ -44,6 +47,8 @@ class Pegasos(LinearClassifier):
         kept through `clone`.
     multiclass : "crammer_singer" (the true class against its best rival) or "one_vs_all".
     fit_intercept : True (inside the norm), False, or "free" (not regularised; no guarantee then).
+    kernel, gamma, degree, coef0, budget : the kernel form, one coefficient per row however often it comes;
+        see `KernelForm`. Without project, prior, a share as average, or a free intercept.
     class_weight : c_i by class; "balanced": n / (K n_y), in streams by running counts.
 
     After `fit`: `objective_`, and `dual_gap_`, which is at least objective_ - min f. With a share as
@@ -70,8 +75,9 @@ class Pegasos(LinearClassifier):
         multiclass: str = "crammer_singer", fit_intercept: bool | str = True,
         intercept_scaling: float = 1.0, max_iter: int = 20, tol: float | None = 1e-3,
         n_iter_no_change: int = 2, random_state: Any = None, classes: Any = None,
-        class_weight: Any = None, warm_start: bool = False, verbose: int = 0, dtype: str = "float64",
+        class_weight: Any = None, warm_start: bool = False, verbose: int = 0, dtype: str | None = None,
         growing: bool = False,
+        kernel: Any = None, gamma: Any = "scale", degree: int = 3, coef0: float = 0.0, budget: Any = None,
     ) -> None:  # fmt: skip
         self.lam, self.order, self.batch_size, self.project = lam, order, batch_size, project
         self.average, self.prior, self.multiclass = average, prior, multiclass
@@ -79,6 +85,7 @@ class Pegasos(LinearClassifier):
         self.max_iter, self.tol, self.n_iter_no_change = max_iter, tol, n_iter_no_change
         self.random_state, self.classes, self.class_weight = random_state, classes, class_weight
         self.warm_start, self.verbose, self.dtype, self.growing = warm_start, verbose, dtype, growing
+        self.kernel, self.gamma, self.degree, self.coef0, self.budget = kernel, gamma, degree, coef0, budget
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -126,8 +133,22 @@ class Pegasos(LinearClassifier):
             raise BadInput(
                 "project=True keeps all of w in a ball; fit_intercept='free' leaves it; choose one"
             )
+        if self._in_kernel:
+            self._check_kernel_form()
         if self.project and self.multiclass == "one_vs_all" and self._outputs()[0] > 1:
             raise BadInput("project=True has one ball for all classes; use multiclass='crammer_singer'")
+
+    def _check_kernel_form(self) -> None:
+        """What only weights can do."""
+        for name, used in (
+            ("project=True", self.project), ("prior=", self.prior is not None),
+            (f"average={self.average!r}", self._suffix < 1),
+            ("fit_intercept='free'", self.fit_intercept == "free"),
+        ):  # fmt: skip
+            if used:
+                raise BadInput(f"{name} is for the linear form; leave it out, or set kernel=None")
+        if self.budget is not None and self.batch_size > 1:
+            raise BadInput("budget= projects step by step; set batch_size=1, or budget=None")
 
     def _recipe_name(self) -> str:
         problem = self._problem()
@@ -212,16 +233,24 @@ class Pegasos(LinearClassifier):
         return self._orders.next(generator) if self.order != "cyclic" else NO_ORDER
 
     def _run_passes(self, X: Any, model: Model, lesson: Lesson) -> None:
-        problem, prior, lam = self._objective_on(lesson), self._prior_weights(model), model.choices["lam"]
+        problem, lam = self._objective_on(lesson), model.choices["lam"]
+        seen = np.flatnonzero(problem.caps > 0)
+        if self.batch_size > len(seen):
+            raise BadInput(f"batch_size={self.batch_size} is more than the {len(seen)} rows that count")
+        self._orders = Orders(self.order, seen, self.batch_size, model.clock)
+        if isinstance(model, KernelModel):
+            super()._run_passes(X, model, lesson)
+            batches = max(model.clock // self.batch_size, 1)
+            found = KernelProblem(problem, model).found(lesson.rows, lam, problem.seen / batches)
+            self.objective_, self.dual_gap_ = found
+            del self._orders
+            return
+        prior = self._prior_weights(model)
         if self.project:
             radius = math.sqrt(problem.loss(prior) / lam)
             model.choose(model.recipe, model.choices | {"radius": radius})
         wide = model.space.weights.shape[1:]
         model.space = model.space._replace(hits=np.zeros((lesson.count, *wide)))
-        seen = np.flatnonzero(problem.caps > 0)
-        if self.batch_size > len(seen):
-            raise BadInput(f"batch_size={self.batch_size} is more than the {len(seen)} rows that count")
-        self._orders = Orders(self.order, seen, self.batch_size, model.clock)
         super()._run_passes(X, model, lesson)
         del self._orders
         hits = model.space.hits.reshape(lesson.count, -1)[:, : model.start.outputs]
@@ -264,6 +293,8 @@ class Pegasos(LinearClassifier):
         self._check_width(labels, y)
         self._refuse_unknown(labels, y)
         problem = self._objective_on(self._lesson(X, y, sample_weight))
+        if isinstance(model, KernelModel):
+            return KernelProblem(problem, model).objective(problem.rows, model.choices["lam"])
         free = self.fit_intercept == "free"
         return problem.objective(model.mean_weights(), self._prior_weights(model), model.choices["lam"], free)
 

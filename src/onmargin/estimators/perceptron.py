@@ -7,9 +7,10 @@ from typing import Any
 from ..errors import BadInput
 from ..learn.model import Model
 from .classifier import LinearClassifier
+from .support import Support
 
 
-class Perceptron(LinearClassifier):
+class Perceptron(Support, LinearClassifier):
     """Learn from mistakes only: w += e y x where y <w, x> <= 0.
 
     For every u with U = |u|, R = max |x| and L the hinge losses of u over the mistakes, the number
@@ -23,6 +24,7 @@ class Perceptron(LinearClassifier):
     rate : length e of a step (2 rho of the papers); with a zero start it changes no prediction.
     update : "top" or "uniform", for several classes.
     init : "zero", or "random" for standard normal weights.
+    kernel, gamma, degree, coef0, budget : the kernel form, w = sum_i alpha_i k(x_i, .); see `KernelForm`.
 
     References: Rosenblatt 1958; Novikoff 1962; Crammer & Singer 2003.
 
@@ -37,7 +39,8 @@ class Perceptron(LinearClassifier):
         intercept_scaling: float = 1.0, average: bool = False, max_iter: int = 20,
         tol: float | None = 1e-3, n_iter_no_change: int = 2, shuffle: bool = True,
         random_state: Any = None, classes: Any = None, class_weight: Any = None,
-        warm_start: bool = False, verbose: int = 0, dtype: str = "float64", growing: bool = False,
+        warm_start: bool = False, verbose: int = 0, dtype: str | None = None, growing: bool = False,
+        kernel: Any = None, gamma: Any = "scale", degree: int = 3, coef0: float = 0.0, budget: Any = None,
     ) -> None:  # fmt: skip
         self.rate, self.update, self.init = rate, update, init
         self.fit_intercept, self.intercept_scaling = fit_intercept, intercept_scaling
@@ -45,6 +48,7 @@ class Perceptron(LinearClassifier):
         self.n_iter_no_change, self.shuffle, self.random_state = n_iter_no_change, shuffle, random_state
         self.classes, self.class_weight, self.warm_start = classes, class_weight, warm_start
         self.verbose, self.dtype, self.growing = verbose, dtype, growing
+        self.kernel, self.gamma, self.degree, self.coef0, self.budget = kernel, gamma, degree, coef0, budget
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -52,6 +56,8 @@ class Perceptron(LinearClassifier):
             raise BadInput(f"update={self.update!r}; wanted 'top' or 'uniform'")
         if self.init not in ("zero", "random"):
             raise BadInput(f"init={self.init!r}; wanted 'zero' or 'random'")
+        if self.init == "random" and self._in_kernel:
+            raise BadInput("init='random' draws weights, which a kernel learner has not; set init='zero'")
 
     def _recipe_name(self) -> str:
         problem = self._problem()

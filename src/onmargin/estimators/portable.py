@@ -14,8 +14,17 @@ from typing import Any
 
 from ..compiled.parts import plain
 from ..errors import BadInput
+from ..learn.kernels import composed, simple
+from ..learn.kernels.base import Kernel
 from ..learn.recipe import Recipe
 from .priors import Prior
+
+KERNELS: dict[str, type[Kernel]] = {
+    name: kind
+    for module in (simple, composed)
+    for name, kind in vars(module).items()
+    if isinstance(kind, type) and issubclass(kind, Kernel) and not name.startswith("_")
+}
 
 
 def packed(value: Any) -> Any:
@@ -24,6 +33,13 @@ def packed(value: Any) -> Any:
         given = {role: _name(part) for role, part in value.given.items()}
         marks = {name: source_mark(function) for name, function in value.own_functions().items()}
         return {"recipe": given, "own": value.own, "functions": marks}
+    if isinstance(value, Kernel):
+        given = [packed(part) for part in value.parts]
+        return {"kernel": type(value).__name__, "parts": given}
+    if callable(value) and not isinstance(value, type):
+        return {"function": plain(value).__name__, "mark": source_mark(value)}
+    if isinstance(value, tuple | list):
+        return type(value)(packed(item) for item in value)
     if isinstance(value, Prior) or hasattr(value, "coef_"):
         return {"prior": dict(vars(Prior(value)))}
     return value
@@ -35,15 +51,27 @@ def unpacked(value: Any, parts: dict[str, Any] | None) -> Any:
         prior = object.__new__(Prior)
         prior.__dict__.update(value["prior"])
         return prior
+    if isinstance(value, dict) and set(value) == {"kernel", "parts"}:
+        return KERNELS[value["kernel"]](*(unpacked(part, parts) for part in value["parts"]))
+    if isinstance(value, dict) and set(value) == {"function", "mark"}:
+        return _found(value["function"], value["mark"], parts)
+    if isinstance(value, tuple | list):
+        return type(value)(unpacked(item, parts) for item in value)
     if not (isinstance(value, dict) and "recipe" in value and "functions" in value):
         return value
     for name, mark in value["functions"].items():
-        if name not in (parts or {}):
-            raise BadInput(f"the model has the function {name!r}; give it as parts={{{name!r}: ...}}")
-        if source_mark((parts or {})[name]) != mark:
-            raise BadInput(f"parts[{name!r}] is not the function that the model was saved with")
+        _found(name, mark, parts)
     given = {role: _part(part, parts or {}) for role, part in value["recipe"].items()}
     return Recipe(**given, own=value["own"])
+
+
+def _found(name: str, mark: str, parts: dict[str, Any] | None) -> Any:
+    """A user's function, brought along."""
+    if name not in (parts or {}):
+        raise BadInput(f"the model has the function {name!r}; give it as parts={{{name!r}: ...}}")
+    if source_mark((parts or {})[name]) != mark:
+        raise BadInput(f"parts[{name!r}] is not the function that the model was saved with")
+    return (parts or {})[name]
 
 
 def source_mark(function: Any, above: tuple[Any, ...] = ()) -> str:

@@ -14,6 +14,7 @@ from .explain import Explained
 from .linear import LinearWeights
 from .numbers import NumberLearner
 from .passive_aggressive import check_step
+from .support import Support
 
 
 class LinearRegressor(RegressorMixin, LinearWeights, Explained, NumberLearner):  # type: ignore[misc]
@@ -75,7 +76,7 @@ class LinearRegressor(RegressorMixin, LinearWeights, Explained, NumberLearner): 
         return float(stream.scores(x)[0, 0])
 
 
-class PassiveAggressiveRegressor(LinearRegressor):
+class PassiveAggressiveRegressor(Support, LinearRegressor):
     """Leave the model alone when the prediction is within epsilon; otherwise move as little as possible.
 
     loss = [|y - <w, x>| - epsilon]_+, a step of min(C, loss / |x|^2) towards y (PA-I).
@@ -85,6 +86,7 @@ class PassiveAggressiveRegressor(LinearRegressor):
     C : aggressiveness, the longest step (PA-I) or the price of squared slack (PA-II).
     step : "pa", "pa1" or "pa2".
     epsilon : errors up to here cost nothing.
+    kernel, gamma, degree, coef0, budget : the kernel form, |x|^2 being k(x, x); see `KernelForm`.
 
     `sample_weight` multiplies C (no effect on step="pa").
 
@@ -102,14 +104,16 @@ class PassiveAggressiveRegressor(LinearRegressor):
         self, *, C: float = 1.0, step: str = "pa1", epsilon: float = 0.1, fit_intercept: bool = True,
         intercept_scaling: float = 1.0, average: bool = False, max_iter: int = 20,
         tol: float | None = 1e-3, n_iter_no_change: int = 2, shuffle: bool = True,
-        random_state: Any = None, warm_start: bool = False, verbose: int = 0, dtype: str = "float64",
+        random_state: Any = None, warm_start: bool = False, verbose: int = 0, dtype: str | None = None,
         growing: bool = False,
+        kernel: Any = None, gamma: Any = "scale", degree: int = 3, coef0: float = 0.0, budget: Any = None,
     ) -> None:  # fmt: skip
         self.C, self.step, self.epsilon = C, step, epsilon
         self.fit_intercept, self.intercept_scaling = fit_intercept, intercept_scaling
         self.average, self.max_iter, self.tol = average, max_iter, tol
         self.n_iter_no_change, self.shuffle, self.random_state = n_iter_no_change, shuffle, random_state
         self.warm_start, self.verbose, self.dtype, self.growing = warm_start, verbose, dtype, growing
+        self.kernel, self.gamma, self.degree, self.coef0, self.budget = kernel, gamma, degree, coef0, budget
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -15,7 +15,9 @@ from ..learn.spaces.storage import Start
 from ..results import saved
 from .built import OnlineClassifier, OnlineRegressor
 from .ftrl import FTRLClassifier, FTRLRegressor
+from .kernel_perceptrons import Forgetron, Projectron, RandomBudgetPerceptron, Stoptron
 from .labels import Labels
+from .om2 import OM2
 from .online import OnlineEstimator
 from .passive_aggressive import MIRA, PassiveAggressiveClassifier
 from .pegasos import Pegasos
@@ -43,6 +45,11 @@ CLASSES: dict[str, type[Any]] = {
         OnlineClassifier,
         OnlineRegressor,
         Pegasos,
+        Projectron,
+        RandomBudgetPerceptron,
+        Forgetron,
+        Stoptron,
+        OM2,
     )
 }
 
@@ -66,7 +73,8 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
         "parameters": {name: packed(value) for name, value in model.get_params(deep=False).items()},
         "entropy": model._entropy,
         "begun": {
-            name: str(np.dtype(v)) if name == "dtype" else packed(v) for name, v in model._begun.items()
+            name: str(np.dtype(v)) if name == "dtype" and v is not None else packed(v)
+            for name, v in model._begun.items()
         },
         "width": model._width,
         "by_name": model._by_name,
@@ -87,8 +95,8 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     arrays: dict[str, np.ndarray] = {}
     if model._model is not None:
         inner = model._model
-        facts["model"] = {"start": tuple(inner.start), "clock": inner.clock, "choices": inner.choices}
-        arrays = {name: np.asarray(array) for name, array in inner.space._asdict().items()}
+        more, arrays = inner.state()
+        facts["model"] = {"start": tuple(inner.start), "clock": inner.clock, "choices": inner.choices, **more}
         arrays["bar"] = inner.bar
     saved.write(path, facts, arrays)
 
@@ -137,11 +145,11 @@ def _rebuilt(
 
 
 def _inner(model: Any, facts: dict[str, Any], arrays: dict[str, np.ndarray]) -> Model:
-    inner = Model(model._recipe(), Start(*facts["start"]), facts["choices"])
-    for name, array in inner.space._asdict().items():
-        if arrays[name].shape != array.shape or arrays[name].dtype != array.dtype:
-            raise ValueError(f"the array {name!r} has the wrong shape")
-        array[...] = arrays[name]
+    inner: Model = model._made_model(Start(*facts["start"]))
+    inner.choose(inner.recipe, facts["choices"])
+    if "gamma" in facts:
+        inner.form = model._form(facts["gamma"])  # type: ignore[attr-defined]
+    inner.restore(facts, arrays)
     inner.bar[...] = arrays["bar"]
     inner.clock = facts["clock"]
     return inner

@@ -65,6 +65,11 @@ class Stream:
 
     def _make_room(self) -> None:
         """Slots for the names just taken in; they are the model's once `fresh` is cleared."""
+        self._admit_names()
+        if self.model.space is not self.space or self.packer.rows is not self.rows:
+            self.bind()
+
+    def _admit_names(self) -> None:
         owner, fresh = self.owner, self.slots.fresh
         if fresh and not owner._by_name:
             try:
@@ -76,8 +81,6 @@ class Stream:
         self.model.live[0] = len(self.slots)
         if len(self.slots) > self.room:
             owner._widen(self.model, len(self.slots) + 1)  # the blank slot stays free
-        if self.model.space is not self.space or self.packer.rows is not self.rows:
-            self.bind()
 
     def _give_back(self) -> None:
         self.slots.give_back()

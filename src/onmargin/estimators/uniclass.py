@@ -10,14 +10,16 @@ import numpy as np
 from sklearn.base import OutlierMixin
 
 from ..errors import BadInput
+from ..learn.kernel_model import KernelModel
 from ..learn.model import Model
 from ..learn.vocabulary import TRACED
 from .linear import LinearWeights
 from .numbers import NumberLearner
 from .passive_aggressive import check_step
+from .support import Support
 
 
-class PassiveAggressiveUniclass(OutlierMixin, LinearWeights, NumberLearner):  # type: ignore[misc]
+class PassiveAggressiveUniclass(Support, OutlierMixin, LinearWeights, NumberLearner):  # type: ignore[misc]
     """A centre that moves just far enough to have each point within its radius.
 
     loss = [|c - y| - epsilon]_+ and c += step (y - c) / |y - c|, with a step of min(C, loss) (PA-I).
@@ -29,6 +31,7 @@ class PassiveAggressiveUniclass(OutlierMixin, LinearWeights, NumberLearner):  # 
     step : "pa", "pa1" or "pa2".
     epsilon : the radius, where it is not learned.
     max_radius : None, or the largest admissible radius: it is then learned.
+    kernel, gamma, degree, coef0, budget : a ball in the kernel's space; see `KernelForm`. No `center_` then.
 
     `center_`, `radius_`; `score_samples` is minus the distance, `offset_` minus the radius, and
     `predict` says +1 inside and -1 outside. `sample_weight` multiplies C. O(d) a round.
@@ -50,12 +53,14 @@ class PassiveAggressiveUniclass(OutlierMixin, LinearWeights, NumberLearner):  # 
         self, *, C: float = 1.0, step: str = "pa1", epsilon: float = 1.0, max_radius: float | None = None,
         average: bool = False, max_iter: int = 20, tol: float | None = 1e-3, n_iter_no_change: int = 2,
         shuffle: bool = True, random_state: Any = None, warm_start: bool = False, verbose: int = 0,
-        dtype: str = "float64", growing: bool = False,
+        dtype: str | None = None, growing: bool = False,
+        kernel: Any = None, gamma: Any = "scale", degree: int = 3, coef0: float = 0.0, budget: Any = None,
     ) -> None:  # fmt: skip
         self.C, self.step, self.epsilon, self.max_radius = C, step, epsilon, max_radius
         self.average, self.max_iter, self.tol = average, max_iter, tol
         self.n_iter_no_change, self.shuffle, self.random_state = n_iter_no_change, shuffle, random_state
         self.warm_start, self.verbose, self.dtype, self.growing = warm_start, verbose, dtype, growing
+        self.kernel, self.gamma, self.degree, self.coef0, self.budget = kernel, gamma, degree, coef0, budget
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -68,8 +73,22 @@ class PassiveAggressiveUniclass(OutlierMixin, LinearWeights, NumberLearner):  # 
         return {"C": self.C, "epsilon": self.epsilon if self.max_radius is None else self.max_radius}
 
     def _begin(self, model: Model, known: int) -> None:
-        if known == 0 and self.max_radius is not None:
+        if known or self.max_radius is None:
+            return
+        if isinstance(model, KernelModel):
+            model.start_omega(float(self.max_radius))
+        else:
             model.space.weights[-1] = self.max_radius
+
+    def _omega(self) -> float:
+        """The coordinate of the learned radius; 0 where it is given."""
+        model = self._fitted()
+        if isinstance(model, KernelModel):
+            return model.omega(model.start.average)
+        return float(self._table_of_weights()[0, -1]) if self.max_radius is not None else 0.0
+
+    def _trace_start(self, model: Model) -> Any:
+        return model.omega(False) if isinstance(model, KernelModel) else model.space.weights[-1].copy()
 
     def _read_y(self, y: Any, count: int) -> None:
         return None
@@ -95,8 +114,7 @@ class PassiveAggressiveUniclass(OutlierMixin, LinearWeights, NumberLearner):  # 
         """epsilon, or sqrt(B^2 - omega^2) where it is learned."""
         if self.max_radius is None:
             return float(self.epsilon)
-        omega = float(self._table_of_weights()[0, -1])
-        return math.sqrt(max(self.max_radius**2 - omega**2, 0.0))
+        return math.sqrt(max(self.max_radius**2 - self._omega() ** 2, 0.0))
 
     @property
     def offset_(self) -> float:
@@ -111,8 +129,7 @@ class PassiveAggressiveUniclass(OutlierMixin, LinearWeights, NumberLearner):  # 
         """Scores of the loop measure (c, omega) to (y, 0); take omega out again."""
         if self.max_radius is None:
             return scores
-        omega = float(self._table_of_weights()[0, -1])
-        return np.asarray(-np.sqrt(np.maximum(scores**2 - omega**2, 0.0)))
+        return np.asarray(-np.sqrt(np.maximum(scores**2 - self._omega() ** 2, 0.0)))
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Radius minus distance: positive inside the ball."""
@@ -157,6 +174,8 @@ class PassiveAggressiveUniclass(OutlierMixin, LinearWeights, NumberLearner):  # 
             return 0.0
         stream = self._stream or self._open()
         stream.packer.check(x)
+        if self._in_kernel:
+            return -float(self._distances(stream.scores(x)[0])[0])
         new = [value for name, value in x.items() if name not in stream.slots]
         known = {name: value for name, value in x.items() if name in stream.slots}
         near = float(self._distances(stream.scores(known)[0])[0])
@@ -168,7 +187,7 @@ class PassiveAggressiveUniclass(OutlierMixin, LinearWeights, NumberLearner):  # 
         return 1 if self._model is not None and distance <= self.radius_ else -1
 
     def _miss_columns(self, names: list[Any]) -> None:
-        if names:
+        if names and not self._in_kernel:
             raise BadInput(f"column {names[0]!r} was never met; a distance needs all columns; leave it out")
 
     def _set_weights(self, model: Model, coef: Any, intercept: Any) -> None:

@@ -46,6 +46,10 @@ class Watched:
         scores = whole[:, TRACED]
         return scores, scores
 
+    def _trace_start(self, model: Model) -> Any:
+        """What `_traced` must know of the model before the first round."""
+        return None
+
     def _losses_of(self, scores: np.ndarray, y: Any) -> np.ndarray:
         """The losses a comparator with these scores would have suffered."""
         raise BadInput(f"{type(self).__name__} has no linear comparator")
@@ -70,11 +74,12 @@ class Watched:
             model = me._learning_copy(table, lesson)
             me._refresh(model)
             me._fit_in(model, table)
-            start = model.space.weights[-1].copy()
+            model.open(lesson.count)
+            start = self._trace_start(model)
             watcher = Watcher(lesson.count, full, self._has_sets())
             if delay:
                 sums = self._late(table, model, lesson, watcher, delay, judged)
-            elif judged and hasattr(model.space, "point"):
+            elif judged and model.recipe.space.mean is None:
                 raise BadInput("scored_by='model' is for linear scores; a ball has none")
             else:
                 sums = me._play(

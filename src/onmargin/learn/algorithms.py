@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from ..compiled.parts import Part, plain, specialise
 from . import answers, costs, label_sets, losses, queries, rounds, steps, tasks
+from .kernel_rows import kernel_rows
 from .spaces import confidence, covariance
 from .spaces.center import CENTER
 from .spaces.coin import COIN
@@ -94,6 +95,11 @@ ENCLOSE = Task(tasks.value, tasks.enclose, tasks.never)
 SHARED = {"pa": steps.share_pa, "pa1": steps.share_pa1, "pa2": steps.share_pa2}
 BOTH = {"pa": steps.both_pa, "pa1": steps.both_pa1, "pa2": steps.both_pa2}
 
+
+def _named(name: str) -> Row:
+    return row_named(name)
+
+
 ALGORITHMS: dict[str, Row] = {
     "perceptron.binary": Row(BINARY, losses.mistake, steps.unit, LINEAR),
     "perceptron.top": Row(TOP, losses.mistake, steps.unit, LINEAR),
@@ -141,6 +147,11 @@ for _name, _regular in REGULARIZERS.items():
     for _problem, _task in PROBLEMS.items():
         ALGORITHMS[f"ftrl_{_name}.{_problem}"] = Row(_task, losses.hinge, steps.unit, _regular)
 
+# The kernel learners, each one of these rows in a Space that is spelled in vectors.
+KERNEL_ROWS: dict[str, Row] = {
+    name: row._replace(origin=(_named, (name,))) for name, row in kernel_rows(ALGORITHMS).items()
+}
+
 LOSSES = {
     "perceptron": losses.perceptron, "hinge": losses.hinge, "squared_hinge": losses.squared_hinge,
     "logistic": losses.logistic, "exponential": losses.exponential, "squared": losses.squared,
@@ -155,8 +166,8 @@ _assembled: dict[str, Row] = {}
 
 def row_named(name: str) -> Row:
     """A row of the table, or an FTRL row with another loss and step: "ftrl_l2.binary:logistic:sqrt"."""
-    if name in ALGORITHMS:
-        return ALGORITHMS[name]
+    if name in ALGORITHMS or name in KERNEL_ROWS:
+        return (ALGORITHMS | KERNEL_ROWS)[name]
     if name not in _assembled:
         base, loss, step = name.split(":")
         row = ALGORITHMS[base]
@@ -170,7 +181,9 @@ SOURCES = {
     "perceptron": ("S0 S2", "1.1"), "pa": ("S0 S4", "1.2"), "pa1": ("S0 S4", "1.2"),
     "pa2": ("S0 S4", "1.2"), "arow": ("", "1.3"), "cw": ("", "1.3"), "scw1": ("", "1.3"),
     "scw2": ("", "1.3"), "sop": ("", "1.3"), "pegasos": ("S3", "5"), "pnorm": ("S2", "3"),
-    "ridge": ("S2", "7.2"), "ftrl": ("S2", "3"),
+    "ridge": ("S2", "7.2"), "ftrl": ("S2", "3"), "kernel": ("S0 S2 S4", "4.1"), "budget": ("S2", "4.3"),
+    "projectron": ("S2", "4.3"), "rbp": ("S2", "4.5"), "forgetron": ("S2", "4.5"), "stoptron": ("S2", "4.5"),
+    "om2": ("S2", "4.6"),
 }  # fmt: skip
 PLACES = {"regression": "2.1", "uniclass": "2.2", "binary": "", "binary_max_loss": "2.3"}
 
@@ -193,7 +206,7 @@ def algorithms() -> list[dict[str, str]]:
     ['perceptron.binary', 'perceptron.top']
     """
     table = []
-    for name, row in ALGORITHMS.items():
+    for name, row in (ALGORITHMS | KERNEL_ROWS).items():
         words, (seed, section) = row.words(), source(name)
         parts = {role: words[role] for role in ("task", "loss", "step", "space")}
         table.append({"name": name, **parts, "seed": seed, "section": section})

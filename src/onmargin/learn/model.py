@@ -56,6 +56,17 @@ class Model:
         self.space = storage.copied(self.space)
         self._prepare()
 
+    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """What a file must hold beside start, choices and clock: facts, and arrays."""
+        return {}, {name: np.asarray(array) for name, array in self.space._asdict().items()}
+
+    def restore(self, facts: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+        """Take on a state that was written."""
+        for name, array in self.space._asdict().items():
+            if arrays[name].shape != array.shape or arrays[name].dtype != array.dtype:
+                raise ValueError(f"the array {name!r} has the wrong shape")
+            array[...] = arrays[name]
+
     @property
     def entries(self) -> int:
         """How many numbers the state holds: what a copy costs."""
@@ -65,6 +76,9 @@ class Model:
         """Go on with other parameters."""
         self.recipe, self.choices = recipe, choices
         self._prepare()
+
+    def open(self, count: int) -> None:
+        """A table of so many rows comes next. (Weights do not mind; kernel learners number its rows.)"""
 
     def learn(self, examples: Examples, first: int, count: int, trace: np.ndarray = NO_TRACE) -> Tally:
         """A block of rounds; see `rounds.learn`."""

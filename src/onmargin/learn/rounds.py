@@ -61,7 +61,7 @@ def learn(examples, space, hyper, clock, desk, trace, first, start, stop):
                     taken = step(margin, suffered, slope, length, pull, now, hyper)
                     if taken != 0.0:
                         taken = move(space, rows, now, pull, taken, margin, hyper)
-                        updates += 1
+                        updates += taken != 0.0
         total += suffered
         if trace.size:  # empty: nobody is watching
             trace[t, 0], trace[t, 1], trace[t, 2] = guess, suffered, taken

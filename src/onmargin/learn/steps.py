@@ -23,6 +23,12 @@ def unit(margin, loss, slope, size, pull, now, hyper):
 
 
 @part
+def whole(margin, loss, slope, size, pull, now, hyper):
+    """The loss itself: the Space makes a step of it (Projectron++)."""
+    return loss
+
+
+@part
 def sqrt(margin, loss, slope, size, pull, now, hyper):
     """A gradient step whose rate falls as 1 / sqrt(t)."""
     return now.weight * hyper.rate * slope / math.sqrt(now.clock)

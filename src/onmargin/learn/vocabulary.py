@@ -76,14 +76,16 @@ BAR, SEEN, KNOWN, BIASED, REMEMBERED = range(5)
 # hypothesis, radius of its ball (inf: none), 1 for an unregularised constant coordinate, share of the
 # last hypotheses that is averaged, round after which that share is exact; dual exponent of a p-norm, a
 # of g = |w|^2 / (2a) or the size of a simplex, soft threshold, AdaGrad's offset or the coin's first
-# wealth; from OWN on the numbers of a user's own parts.
-DECAY, LAM, BATCH, RADIUS, FREE, SUFFIX, ANCHOR, Q, SCALE, L1, DELTA, OWN = range(REMEMBERED, 16)
+# wealth; of kernel learners with few vectors: how far from their span is far, how many there may be,
+# the share of k(x, x) below which a distance is rounding; from OWN on the numbers of a user's own parts.
+DECAY, LAM, BATCH, RADIUS, FREE, SUFFIX, ANCHOR, Q, SCALE, L1, DELTA = range(REMEMBERED, 15)
+TOLERANCE, ROOM, GRAIN, OWN = range(15, 19)
 
 # What a number is where the user has no say in it: the fields of `Hyper`, and those in `numbers`.
 DEFAULTS = {"C": 1.0, "margin": 1.0, "epsilon": 0.0, "rate": 1.0, "phi": 1.0}
 MORE = {
     "decay": 0.0, "lam": 1.0, "batch": 1.0, "radius": math.inf, "free": 0.0, "suffix": 1.0, "anchor": 1.0,
-    "q": 2.0, "scale": 1.0, "l1": 0.0, "delta": 1.0,
+    "q": 2.0, "scale": 1.0, "l1": 0.0, "delta": 1.0, "tolerance": 0.0, "room": math.inf, "grain": 1e-10,
 }  # fmt: skip
 
 

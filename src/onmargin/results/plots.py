@@ -111,6 +111,22 @@ def sweep_lines(
     return ax.figure
 
 
+def kernel_bars(names: list[str], weights: np.ndarray, ax: Any = None) -> Any:
+    """The weight of every kernel, the heaviest on top. Returns the figure."""
+    if ax is None:
+        height = 1.2 + 0.32 * len(names)
+        _, ax = _pyplot().subplots(figsize=(7, height), layout="constrained")
+    order = np.argsort(weights, kind="stable")
+    ax.barh(np.arange(len(order)), weights[order], color=COLOURS[0], height=0.7)
+    ax.set_yticks(np.arange(len(order)), [names[j] for j in order])
+    for place, j in enumerate(order):
+        ax.text(weights[j], place, f" {weights[j]:.3g}", va="center", fontsize=9)
+    ax.set_xlim(0, 1.15 * max(float(weights.max(initial=0.0)), 1e-12))
+    ax.set_title("weights of the kernels", loc="left", fontsize=11)
+    ax.spines[["top", "right"]].set_visible(False)
+    return ax.figure
+
+
 def _long_axis(configs: list[dict[str, Any]]) -> tuple[str, dict[str, Any], list[str] | None]:
     """The parameter to draw along, where each of its values lies, and their names if they are no numbers."""
     names = list(dict.fromkeys(name for config in configs for name in config))

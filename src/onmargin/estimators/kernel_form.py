@@ -1,0 +1,282 @@
+"""`kernel=` and what goes with it: the kernel form of a learner, its support, its width, its budget."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..compiled.checks import first_not_finite
+from ..errors import BadInput
+from ..learn.algorithms import Row, row_named
+from ..learn.bounded import Bounded
+from ..learn.kernel_model import Form, KernelModel
+from ..learn.kernels import named
+from ..learn.kernels.base import positive
+from ..learn.kernels.simple import Linear
+from ..learn.model import Model
+from ..learn.spaces.storage import Start
+from ..learn.unbounded import Unbounded
+from .budgets import bytes_of, vectors_for
+from .kernel_stream import KernelStream
+from .lessons import Lesson
+
+GRAIN = {"float64": 1e-10, "float32": 1e-5}  # share of k(x, x) below which a distance is rounding
+
+
+class KernelForm:
+    """Learners with `kernel=None` are linear; with a kernel they are spelled in support vectors.
+
+    kernel : None, "linear", "rbf", "poly", "sigmoid", "laplacian", "chi2", "precomputed", a function k(A, B)
+        that returns the matrix of values, or one of `om.kernels` and their sums, products and multiples.
+    gamma : "scale" (1 / (features x variance), fixed by the first data), "auto" (1 / features) or a number;
+        `gamma_`.
+    budget : None, a number of vectors, or text such as "64MB": what comes when it is used up is projected
+        on the span of the vectors kept.
+    """
+
+    kernel: Any
+    gamma: Any
+    degree: Any
+    coef0: Any
+    budget: Any
+    _projects = False  # few vectors whose Gram matrix is solved: values are wanted in float64
+
+    @property
+    def _in_kernel(self) -> bool:
+        return self.kernel is not None
+
+    # ---- the model
+
+    def _kernel_row(self) -> str:
+        """The row of the table of algorithms."""
+        keeping = "kernel" if self.budget is None else "budget"
+        return f"{keeping}_{self._recipe_name()}"  # type: ignore[attr-defined]
+
+    def _recipe(self) -> Row:
+        if not self._in_kernel:
+            row: Row = super()._recipe()  # type: ignore[misc]
+            return row
+        return row_named(self._kernel_row())
+
+    def _model_kind(self) -> type[KernelModel]:
+        return Unbounded if self.budget is None and not self._projects else Bounded
+
+    def _made_model(self, start: Start) -> Model:
+        if not self._in_kernel:
+            model: Model = super()._made_model(start)  # type: ignore[misc]
+            return model
+        me: Any = self
+        start = start._replace(dtype="float64", wants=())
+        return self._model_kind()(self._recipe(), start, me._numbers(), self._form(self._given_gamma()))
+
+    def _form(self, gamma: float | None) -> Form:
+        kernel = named(self.kernel, gamma, self.degree, self.coef0)
+        if gamma is not None:
+            kernel = kernel.with_gamma(gamma)
+        bias: float = self._bias  # type: ignore[attr-defined]
+        return Form((kernel,), bias * bias, self._precision())
+
+    def _precision(self) -> str:
+        """float32 for kernel values, float64 on request and where a Gram matrix is solved."""
+        given = getattr(self, "dtype", None)
+        if given is not None:
+            return np.dtype(given).name
+        return "float64" if self._projects or self.budget is not None else "float32"
+
+    def _numbers(self) -> dict[str, Any]:
+        me: Any = self
+        choices = dict(me._choices())
+        if not self._in_kernel:
+            return choices
+        begun = {} if me._model is None else me._model.choices
+        room = begun.get("room", math.inf) if isinstance(self.budget, str) else self.budget
+        choices["room"] = math.inf if room is None else room
+        choices["grain"] = GRAIN[self._precision()]
+        return choices
+
+    # ---- what the first data decides
+
+    def _fit_in(self, model: Model, X: Any) -> None:
+        super()._fit_in(model, X)  # type: ignore[misc]
+        if isinstance(model, KernelModel) and not model.clock:
+            variance = _variance(X) if self.gamma == "scale" else 1.0
+            filled = X.nnz / max(X.shape[0], 1) if sp.issparse(X) else float(X.shape[1])
+            self._fix_kernel(model, X.shape[1], variance, filled, sp.issparse(X), X.dtype.itemsize)
+
+    def _fix(self, model: Model) -> None:
+        super()._fix(model)  # type: ignore[misc]
+        if isinstance(model, KernelModel):
+            features = int(model.live[0])
+            self._fix_kernel(model, features, 1.0, float(features), True, 8)
+
+    def _fix_kernel(
+        self, model: KernelModel, features: int, variance: float, filled: float, sparse: bool, itemsize: int
+    ) -> None:
+        gamma = self._given_gamma()
+        if gamma is None:
+            gamma = 1.0 / (max(features, 1) * variance) if variance > 0 else 1.0
+        model.gamma, model.form = gamma, self._form(gamma)
+        if isinstance(self.budget, str):
+            each = filled * (itemsize + model.kept.dtype.itemsize + 4 * sparse) + 16
+            each += 8 * model.width * (2 if model.start.average else 1)
+            room = vectors_for(self.budget, each, self._has_square())
+            model.choose(model.recipe, model.choices | {"room": room})
+
+    def _refresh(self, model: Model) -> None:
+        """Go on with the parameters as they are now; room that was counted in memory stays."""
+        room = model.choices.get("room", math.inf)
+        super()._refresh(model)  # type: ignore[misc]
+        if isinstance(self.budget, str) and math.isfinite(room):
+            model.choose(model.recipe, model.choices | {"room": room})
+
+    def _has_square(self) -> bool:
+        return True
+
+    def _given_gamma(self) -> float | None:
+        return None if isinstance(self.gamma, str) else float(self.gamma)
+
+    @property
+    def gamma_(self) -> float:
+        """The width as it is used."""
+        return float(self._kernel_model().gamma)
+
+    @property
+    def budget_(self) -> float:
+        """Vectors that may be kept (inf: as many as come)."""
+        return float(self._kernel_model().choices["room"])
+
+    def _kernel_model(self) -> KernelModel:
+        if not self._in_kernel:
+            raise AttributeError("this learner is linear (kernel=None); it has coef_ and intercept_")
+        model: KernelModel = self._fitted()  # type: ignore[attr-defined]
+        return model
+
+    # ---- checks
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()  # type: ignore[misc]
+        if not self._in_kernel:
+            if self.budget is not None:
+                raise BadInput(f"budget={self.budget!r} is for kernel forms; set kernel=, or leave it out")
+            return
+        if isinstance(self.gamma, str):
+            if self.gamma not in ("scale", "auto"):
+                raise BadInput(f"gamma={self.gamma!r}; wanted 'scale', 'auto' or a number above 0")
+        elif positive("gamma", self.gamma) is None:
+            raise BadInput("gamma=None; wanted 'scale', 'auto' or a number above 0")
+        if not isinstance(self.coef0, int | float | np.number) or not math.isfinite(self.coef0):
+            raise BadInput(f"coef0={self.coef0!r}; wanted a finite number")
+        self._form(self._given_gamma())
+        if isinstance(self.budget, str):
+            bytes_of(self.budget)
+        elif self.budget is not None and (
+            isinstance(self.budget, bool) or not isinstance(self.budget, int | np.integer) or self.budget < 1
+        ):
+            raise BadInput(
+                f"budget={self.budget!r}; wanted a number of vectors of at least 1, or text such as '64MB'"
+            )
+
+    def _table(self, X: Any, *, reset: bool, learning: bool = False) -> Any:
+        table = super()._table(X, reset=reset, learning=learning)  # type: ignore[misc]
+        if not self._is_precomputed():
+            return table
+        if learning and table.shape[0] != table.shape[1]:
+            raise BadInput(
+                f"kernel='precomputed' got a table of {table.shape[0]} x {table.shape[1]}; wanted a square "
+                "one, k(x_i, x_j) of all training rows"
+            )
+        return table.toarray() if sp.issparse(table) else table
+
+    def _by_columns(self, X: Any) -> Any:
+        """A frame by names; columns never met come after all others, for distances count them."""
+        me: Any = self
+        if not self._in_kernel or not hasattr(X, "columns") or me._slots is None:
+            return super()._by_columns(X)  # type: ignore[misc]
+        slots, names = me._slots, list(X.columns)
+        new = {name: len(slots) + number for number, name in enumerate(n for n in names if n not in slots)}
+        into = np.array([slots[name] if name in slots else new[name] for name in names], np.int32)
+        table = sp.csr_matrix(np.asarray(X, dtype=np.float64))
+        shape = (table.shape[0], max(len(slots) + len(new), 1))
+        return sp.csr_matrix((table.data, into[table.indices], table.indptr), shape=shape)
+
+    def _is_precomputed(self) -> bool:
+        return isinstance(self.kernel, str) and self.kernel == "precomputed"
+
+    def _refuse_streams(self) -> None:
+        if self._is_precomputed():
+            raise BadInput("kernel='precomputed' needs the whole table; use fit(K, y), not a stream")
+
+    def _partial_fit(self, *arguments: Any) -> Any:
+        self._refuse_streams()
+        return super()._partial_fit(*arguments)  # type: ignore[misc]
+
+    def _open(self, y: Any = None) -> Any:
+        self._refuse_streams()
+        return super()._open(y)  # type: ignore[misc]
+
+    def _new_stream(self, model: Model, slots: Any) -> Any:
+        if isinstance(model, KernelModel):
+            return KernelStream(self, model, slots)
+        return super()._new_stream(model, slots)  # type: ignore[misc]
+
+    def _check_example(self, x: Any) -> None:
+        """Refuse a dict that the kernel cannot take, before anything grows."""
+        if self._in_kernel and self._stream is not None:  # type: ignore[attr-defined]
+            self._stream.check_kernel(x)  # type: ignore[attr-defined]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.pairwise = self._is_precomputed()
+        tags.input_tags.positive_only = isinstance(self.kernel, str) and self.kernel == "chi2"
+        return tags
+
+    def _learning_copy(self, X: Any, lesson: Lesson) -> Model:
+        me: Any = self
+        if not self._in_kernel:
+            model: Model = super()._learning_copy(X, lesson)  # type: ignore[misc]
+            return model
+        bad = first_not_finite(lesson.rows, lesson.count)
+        if bad < lesson.count:
+            raise me._not_finite(X, bad)
+        copy: Model = me._fitted().copy()
+        return copy
+
+    def _set_weights(self, model: Model, coef: Any, intercept: Any) -> None:
+        if not self._in_kernel:
+            super()._set_weights(model, coef, intercept)  # type: ignore[misc]
+        elif coef is not None or intercept is not None:
+            raise BadInput(
+                "a kernel learner has no weights to start from; leave coef_init and intercept_init out"
+            )
+
+    def _check_start(self, model: Model) -> None:
+        if not self._in_kernel:
+            super()._check_start(model)  # type: ignore[misc]
+        elif getattr(self, "margin", 1.0) == 0 and not len(self._kernel_model_of(model).kept):
+            raise BadInput("margin=0 from an empty support never moves; give a margin above 0")
+
+    @staticmethod
+    def _kernel_model_of(model: Any) -> KernelModel:
+        kernel_model: KernelModel = model
+        return kernel_model
+
+    @property
+    def _drops_new_columns(self) -> bool:
+        return not self._in_kernel  # a distance counts them
+
+
+def _variance(X: Any) -> float:
+    """Of all entries of a table."""
+    if sp.issparse(X):
+        values = X.data.astype(np.float64)
+        size = X.shape[0] * X.shape[1]
+        return float(np.square(values).sum() / size - (values.sum() / size) ** 2)
+    return float(X.var(dtype=np.float64))
+
+
+def is_linear(model: KernelModel) -> bool:
+    """Can the coefficients be spelled as weights?"""
+    return isinstance(model.form.kernels[0], Linear)

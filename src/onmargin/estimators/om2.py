@@ -1,0 +1,212 @@
+"""OM-2: many kernels at once, weighed while learning."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..errors import BadInput
+from ..learn.kernel_model import Form, KernelModel
+from ..learn.kernels import named
+from ..learn.kernels.composed import Columns
+from ..learn.kernels.simple import Precomputed
+from ..learn.model import Model
+from ..learn.multikernel_model import MultiKernelModel
+from .classifier import LinearClassifier
+from .parameters import require_positive
+from .support import Support
+
+WIDTHS = (0.1, 1.0, 10.0)  # of the default kernels, times 1 / (features x variance)
+
+
+class OM2(Support, LinearClassifier):  # type: ignore[misc]
+    """Learn from several kernels with one set of coefficients; kernels that help get more weight.
+
+    g(w) = q/2 |w|_{2,p}^2 over the kernels' spaces: scores are sum_j omega_j sum_i beta_i k_j(x_i, x) with
+    omega_j = 1/q (|theta^j| / |theta|_{2,q})^{q-2}. Of updates (and mistakes) there are at most
+    (UX sqrt(q) + sqrt(q U^2 X^2 + 4L))^2 / 4. q near 2 is the sum of all kernels, a large q picks few.
+
+    Parameters
+    ----------
+    kernels : None (linear, and RBF at three widths), "precomputed" (`fit(K, y)` with K of shape (F, n, n),
+        `predict(K)` (F, m, n)), or a list of names, (name, parameters) pairs, functions, `om.kernels`.
+    views : None, or one group of columns per kernel (numbers, or names of a frame's columns).
+    q, p : the dual norm's exponent of at least 2, or p = q / (q - 1); None: max(2, 2 ln F).
+    max_iter : passes of `fit`; a row that comes again adds to its own coefficient.
+
+    `kernel_weights_` is omega; `plot_kernels()` draws it. No bias, no average.
+
+    Reference: Jie, Orabona, Fornoni, Caputo & Cesa-Bianchi 2010.
+
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = OM2(random_state=0, max_iter=5, tol=None).fit(X, y)
+    >>> model.score(X, y) > 0.9, model.kernel_weights_.shape
+    (True, (4,))
+    """
+
+    kernel, gamma, degree, coef0, budget, fit_intercept = "many", "scale", 3, 0.0, None, False
+
+    def __init__(
+        self, *, kernels: Any = None, views: Any = None, q: float | None = None, p: float | None = None,
+        max_iter: int = 20, tol: float | None = 1e-3, n_iter_no_change: int = 2, shuffle: bool = True,
+        random_state: Any = None, classes: Any = None, class_weight: Any = None,
+        warm_start: bool = False, verbose: int = 0, dtype: str | None = None, growing: bool = False,
+    ) -> None:  # fmt: skip
+        self.kernels, self.views, self.q, self.p = kernels, views, q, p
+        self.max_iter, self.tol, self.n_iter_no_change, self.shuffle = (
+            max_iter,
+            tol,
+            n_iter_no_change,
+            shuffle,
+        )
+        self.random_state, self.classes, self.class_weight = random_state, classes, class_weight
+        self.warm_start, self.verbose, self.dtype, self.growing = warm_start, verbose, dtype, growing
+
+    # ---- kernels
+
+    def _is_precomputed(self) -> bool:
+        return isinstance(self.kernels, str) and self.kernels == "precomputed"
+
+    def _listed(self) -> list[Any]:
+        """The kernels, one by one."""
+        if self.kernels is None:
+            return ["linear", *(("rbf", {"times": width}) for width in WIDTHS)]
+        if isinstance(self.kernels, str) or not isinstance(self.kernels, list | tuple) or not self.kernels:
+            raise BadInput(
+                f"kernels={self.kernels!r}; wanted a list of names, (name, parameters) pairs, functions or "
+                "om.kernels, or 'precomputed'"
+            )
+        return list(self.kernels)
+
+    def _form(self, gamma: float | None) -> Form:
+        if self._is_precomputed():
+            rows = self._width // max(self._count, 1)
+            made = [Precomputed(number * rows) for number in range(self._count)]
+            return Form(tuple(made), 0.0, self._precision())
+        made = [_made(kernel, gamma) for kernel in self._listed()]
+        if self.views is not None:
+            made = [
+                Columns(kernel, self._columns(view)) for kernel, view in zip(made, self.views, strict=True)
+            ]
+        return Form(tuple(made), 0.0, self._precision())
+
+    def _columns(self, view: Any) -> np.ndarray:
+        """A view's columns as numbers."""
+        if isinstance(view, slice):
+            view = range(*view.indices(max(self._width, 1)))
+        names = self._slots or {}
+        found = [names.get(column, column) for column in view]
+        if not found or not all(isinstance(column, int | np.integer) and column >= 0 for column in found):
+            raise BadInput(f"views has {view!r}; wanted groups of column numbers, or names of columns")
+        if self._width and max(found) >= self._width and not self._by_name:
+            raise BadInput(f"views names column {max(found)}, but X has {self._width} columns")
+        return np.array(found, np.int64)
+
+    _count = 0  # precomputed: how many matrices
+
+    def _model_kind(self) -> type[KernelModel]:
+        return MultiKernelModel
+
+    def _kernel_row(self) -> str:
+        return self._recipe_name()
+
+    def _recipe_name(self) -> str:
+        return f"om2.{self._problem()}"
+
+    def _choices(self) -> dict[str, Any]:
+        return {"q": self._exponent(len(self._form(1.0).kernels))}
+
+    def _exponent(self, count: int) -> float:
+        if self.q is not None:
+            return float(self.q)
+        if self.p is not None:
+            return float(self.p / (self.p - 1.0))
+        return max(2.0, 2.0 * math.log(count))
+
+    def _check_parameters(self) -> None:
+        if not self._is_precomputed():
+            listed = self._listed()
+            if self.views is not None and len(self.views) != len(listed):
+                raise BadInput(f"views has {len(self.views)} groups; wanted {len(listed)}, one per kernel")
+        super()._check_parameters()
+        if self.q is not None and self.p is not None:
+            raise BadInput("q and p say the same thing; give one of them")
+        if self.q is not None:
+            require_positive("q", self.q, False, False)
+            if self.q < 2:
+                raise BadInput(f"q={self.q!r}; wanted a number of at least 2")
+        if self.p is not None:
+            require_positive("p", self.p, False, False)
+            if not 1 < self.p <= 2:
+                raise BadInput(f"p={self.p!r}; wanted a number above 1 and up to 2")
+
+    # ---- tables
+
+    def _table(self, X: Any, *, reset: bool, learning: bool = False) -> Any:
+        if not self._is_precomputed():
+            return super()._table(X, reset=reset, learning=learning)
+        cube = np.asarray(X, float) if not sp.issparse(X) else np.zeros(0)
+        if cube.ndim != 3 or (learning and cube.shape[1] != cube.shape[2]):
+            raise BadInput(
+                f"kernels='precomputed' got shape {np.shape(X)}; wanted (F, n, n) to fit, (F, m, n) to ask"
+            )
+        if reset:
+            self._count = cube.shape[0]
+        elif cube.shape[0] != self._count:
+            raise BadInput(f"got {cube.shape[0]} matrices; wanted {self._count}, one per kernel")
+        flat = np.ascontiguousarray(cube.transpose(1, 0, 2).reshape(cube.shape[1], -1))
+        return LinearClassifier._table(self, flat, reset=reset, learning=learning)
+
+    def _set_weights(self, model: Model, coef: Any, intercept: Any) -> None:
+        if coef is not None or intercept is not None:
+            raise BadInput("OM2 has no weights to start from; leave coef_init= out")
+
+    # ---- what was learned
+
+    @property
+    def kernel_weights_(self) -> np.ndarray:
+        """omega: what each kernel's scores are multiplied by."""
+        model: Any = self._kernel_model()
+        return np.array(model.omegas)
+
+    def plot_kernels(self, names: list[str] | None = None, ax: Any = None) -> Any:
+        """The kernels' weights as bars; returns the figure."""
+        from ..results.plots import kernel_bars
+
+        if names is None:
+            names = [f"kernel {number}" for number in range(len(self.kernel_weights_))]
+            if not self._is_precomputed():
+                names = [_said(kernel) for kernel in self._listed()]
+        return kernel_bars(names, self.kernel_weights_, ax=ax)
+
+    def explain(self, x: Any, k: int | None = None) -> Any:
+        """Not for many kernels."""
+        raise BadInput("OM2 has many kernels to explain with; look at kernel_weights_, or plot_kernels()")
+
+
+def _made(kernel: Any, gamma: float | None) -> Any:
+    """One entry of `kernels`; its own gamma, or the data's."""
+    if isinstance(kernel, tuple) and len(kernel) == 2 and isinstance(kernel[1], dict):
+        given = dict(kernel[1])
+        times = given.pop("times", None)
+        if times is not None:
+            given["gamma"] = None if gamma is None else times * gamma
+        unknown = set(given) - {"gamma", "degree", "coef0"}
+        if unknown:
+            raise BadInput(f"kernel {kernel!r} has an unknown parameter {unknown.pop()!r}")
+        made = named(kernel[0], **given)
+    else:
+        made = named(kernel)
+    if isinstance(made, Precomputed):
+        raise BadInput("kernels holds 'precomputed' beside others; give kernels='precomputed' for all")
+    return made if gamma is None else made.with_gamma(gamma)
+
+
+def _said(kernel: Any) -> str:
+    if isinstance(kernel, tuple):
+        return f"{kernel[0]} {', '.join(f'{name}={value:g}' for name, value in kernel[1].items())}"
+    return kernel if isinstance(kernel, str) else getattr(kernel, "__name__", repr(kernel))

@@ -1,0 +1,117 @@
+"""Kernel values of a block of rows against all kept vectors, tile by tile, by one matrix product each.
+
+Tiles fit the cache; with two or more threads (as many as BLAS may use: `threadpoolctl` sets them) each
+takes its share of tiles, BLAS itself running in one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import cache
+from typing import Any
+
+import numpy as np
+from threadpoolctl import ThreadpoolController
+
+from ..compiled.pairs import add_sums
+from .kernels.base import Kernel, Pair
+from .vectors import Side, Vectors
+
+TILE = 1024  # vectors at a time
+ENOUGH = 2 * TILE  # vectors kept from which on threads pay
+BLOCK = 256  # rows at a time, most
+
+
+def block_size(kept: int) -> int:
+    """Rows to prepare at once: the block's own Gram matrix should stay small beside the rest."""
+    return BLOCK // 2 if kept < TILE else BLOCK
+
+
+@cache
+def _blas() -> Any:
+    return ThreadpoolController().select(user_api="blas")
+
+
+@cache
+def _pool(threads: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(threads, thread_name_prefix="onmargin")
+
+
+def threads_allowed() -> int:
+    """As many as BLAS may use."""
+    return max((library["num_threads"] for library in _blas().info()), default=1)
+
+
+@contextmanager
+def sharing(kept: int) -> Iterator[int]:
+    """How many threads share the tiles of so many vectors; BLAS has one each meanwhile."""
+    threads = min(threads_allowed(), kept // TILE) if kept >= ENOUGH else 1
+    if threads == 1:
+        yield 1
+        return
+    with _blas().limit(limits=1):
+        yield threads
+
+
+class Evaluator:
+    """Kernels (each plus a constant: the bias) at work on kept vectors, in so many threads."""
+
+    def __init__(self, kernels: tuple[Kernel, ...], constant: float, threads: int = 1) -> None:
+        self.kernels, self.constant = kernels, constant
+        self.threads = threads if all(kernel.threads for kernel in kernels) else 1
+
+    def tables(self, left: Side, right: Side, room: np.ndarray | None = None) -> Iterator[np.ndarray]:
+        """k of all pairs without the constant; `room`: a place for the table, good until the next call."""
+        pair = Pair(left, right, room if len(self.kernels) == 1 else None)
+        for kernel in self.kernels:
+            yield kernel.table(pair)
+
+    def diagonals(self, side: Side) -> np.ndarray:
+        """(kernels, rows) k(x, x)"""
+        return np.array([kernel.diagonal(side) for kernel in self.kernels], float) + self.constant
+
+    def grams(self, side: Side, own: np.ndarray) -> np.ndarray:
+        """(kernels, rows, rows): the block against itself, in float64, with these diagonals."""
+        values = np.array(list(self.tables(side, side)), np.float64) + self.constant
+        rows = np.arange(len(side))
+        values[:, rows, rows] = own
+        return values
+
+    def sums(self, kept: Vectors, right: Side, coefficients: np.ndarray) -> np.ndarray:
+        """(kernels, outputs, rows): sum_i coefficients[i, k] k(x_i, .), added up in float64."""
+        shape = (len(self.kernels), coefficients.shape[1], len(right))
+
+        def share(tiles: list[int]) -> np.ndarray:
+            totals, room = np.zeros(shape), np.empty((TILE, len(right)), right.dtype)
+            for first in tiles:
+                stop = min(first + TILE, len(kept))
+                for total, table in zip(
+                    totals, self.tables(kept.tile(first, stop, right.dtype), right, room), strict=True
+                ):
+                    add_sums(table, coefficients[first:stop], total)
+            return totals
+
+        constant = np.broadcast_to(self.constant * coefficients.sum(axis=0)[:, None], shape)
+        return np.asarray(sum(self._shared(len(kept), right, share), constant.copy()))
+
+    def values(self, kept: Vectors, right: Side, out: np.ndarray) -> None:
+        """out[j, i] = k(x_i, row j), for i among the kept; one kernel."""
+
+        def share(tiles: list[int]) -> None:
+            room = np.empty((TILE, len(right)), right.dtype)
+            for first in tiles:
+                stop = min(first + TILE, len(kept))
+                out[:, first:stop] = next(self.tables(kept.tile(first, stop, right.dtype), right, room)).T
+
+        self._shared(len(kept), right, share)
+        out[:, : len(kept)] += self.constant
+
+    def _shared(self, kept: int, right: Side, share: Callable[[list[int]], Any]) -> list[Any]:
+        tiles = list(range(0, kept, TILE))
+        if self.threads == 1 or len(tiles) < 2:
+            return [share(tiles)] if tiles else []
+        right.prime()
+        shares = [tiles[number :: self.threads] for number in range(self.threads)]
+        return list(_pool(self.threads).map(share, shares))

@@ -1,0 +1,153 @@
+"""What a kernel is: it fills a table, one line per kept vector, one column per row of the block."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ...compiled.pairs import sparse_products, summed
+from ...errors import BadInput
+from ..vectors import Side
+
+
+class Pair:
+    """Kept vectors on the left, rows of a block on the right; products are found once for all kernels."""
+
+    def __init__(self, left: Side, right: Side, room: np.ndarray | None = None) -> None:
+        self.left, self.right, self.room = left, right, room
+        self.held: np.ndarray | None = None
+        self.views: dict[Any, Pair] = {}
+
+    def empty(self) -> np.ndarray:
+        """A table to fill."""
+        return np.empty((len(self.left), len(self.right)), self.right.dtype)
+
+    def products(self) -> np.ndarray:
+        """<a, b> of all pairs; not to be written to, other kernels may want it."""
+        if self.held is None:
+            out = self.empty() if self.room is None else self.room[: len(self.left), : len(self.right)]
+            left, right = self.left, self.right
+            if left.sparse:
+                sparse_products(left.ready, left.indices, left.starts, right.places, right.across, out)
+            else:
+                np.matmul(left.ready, right.across, out=out)
+            self.held = out
+        return self.held
+
+    def sums(self, term: Any) -> np.ndarray:
+        """sum over columns of term(a, b) of all pairs."""
+        left, right, out = self.left, self.right, self.empty()
+        if left.sparse:
+            base = np.abs(right.across).sum(axis=0)
+            entries = left.ready, left.indices, left.starts
+            summed(term, True)(*entries, right.places, right.across, base, out)
+        else:
+            summed(term, False)(left.ready, right.across, out)
+        return out
+
+    def view(self, name: Any, columns: np.ndarray) -> Pair:
+        """The same pairs, seen by some columns only."""
+        if name not in self.views:
+            self.views[name] = Pair(self.left.view(columns), self.right.view(columns))
+        return self.views[name]
+
+
+class Kernel:
+    """k(a, b), of all pairs at once. Kernels can be added, multiplied, scaled and normalised."""
+
+    shifts = False  # a distance: the origin may be moved
+    threads = True  # may be asked by two threads at once
+    name = ""
+    parts: tuple[Any, ...] = ()  # what makes two kernels equal
+
+    def table(self, pair: Pair) -> np.ndarray:
+        """Values of all pairs, in an array of their own or in the pair's room."""
+        raise NotImplementedError
+
+    def diagonal(self, side: Side) -> np.ndarray:
+        """k(x, x) of each, in float64."""
+        return np.ones(len(side))
+
+    def check(self, side: Side) -> None:
+        """Refuse rows that the kernel is not made for."""
+
+    def with_gamma(self, gamma: float) -> Kernel:
+        """The same with `gamma` where none was given."""
+        return self
+
+    def normalized(self) -> Kernel:
+        """k(a, b) / sqrt(k(a, a) k(b, b)); 0 where one of them is 0."""
+        from .composed import Normalized
+
+        return Normalized(self)
+
+    def __call__(self, A: Any, B: Any) -> np.ndarray:
+        left, right = side_of(A), side_of(B)
+        self.check(left)
+        self.check(right)
+        return np.array(self.table(Pair(left, right)), float)
+
+    def __add__(self, other: Any) -> Kernel:
+        from .composed import Sum
+
+        return Sum(self, made(other))
+
+    def __radd__(self, other: Any) -> Kernel:
+        return made(other) + self
+
+    def __mul__(self, other: Any) -> Kernel:
+        from .composed import Product, Scaled
+
+        return (
+            Scaled(self, other) if isinstance(other, int | float | np.number) else Product(self, made(other))
+        )
+
+    def __rmul__(self, other: Any) -> Kernel:
+        return self * other
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self.parts == other.parts  # type: ignore[attr-defined]
+
+    def __hash__(self) -> int:
+        return hash((type(self), repr(self.parts)))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__.lower()}({', '.join(map(repr, self.parts))})"
+
+
+class BadRow(BadInput):
+    """A row of a block that the kernel cannot take; the learner says which row of the table it is."""
+
+    def __init__(self, row: int, reason: str) -> None:
+        super().__init__(f"row {row} {reason}")
+        self.row, self.reason = row, reason
+
+
+def made(kernel: Any) -> Kernel:
+    """A kernel as it is, or of a user's function."""
+    from .simple import Own
+
+    if isinstance(kernel, Kernel):
+        return kernel
+    if callable(kernel):
+        return Own(kernel)
+    raise BadInput(f"got {kernel!r}; wanted a kernel of om.kernels or a function k(A, B)")
+
+
+def side_of(table: Any) -> Side:
+    """Rows in float64."""
+    raw = sp.csr_matrix(table) if sp.issparse(table) else np.atleast_2d(np.asarray(table, float))
+    return Side(raw, np.arange(raw.shape[0]), np.float64)
+
+
+def positive(name: str, value: Any) -> Any:
+    """A finite number above 0, or None."""
+    if value is None:
+        return None
+    number = float(value) if isinstance(value, int | float | np.number) else math.nan
+    if isinstance(value, bool) or not 0 < number < math.inf:
+        raise BadInput(f"{name}={value!r}; wanted a number above 0")
+    return number

@@ -1,0 +1,38 @@
+"""OM-2 at work: one coefficient matrix, a weight for every kernel."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .blocks import Evaluator
+from .spaces.multikernel import Many, MultiKernel
+from .unbounded import Unbounded
+from .vectors import Side
+
+
+class MultiKernelModel(Unbounded):
+    """As the unbounded learners, kernel by kernel."""
+
+    parts = (*Unbounded.parts, "norms", "omegas")
+    whole_share = 2.0  # two classes in one row are two rows of opposite signs
+
+    def _begin(self) -> None:
+        super()._begin()
+        self.norms, self.omegas = np.zeros((2, len(self.form.kernels)))
+
+    def _ready_block(
+        self, evaluator: Evaluator, side: Side, own: np.ndarray, weights: np.ndarray, judged: bool
+    ) -> Many:
+        empty = np.zeros((0, self.width))
+        self.space = MultiKernel(
+            np.zeros((len(side), self.width)), empty, self.norms, self.omegas, np.zeros(2)
+        )  # fmt: skip
+        frozen = evaluator.sums(self.kept, side, self.coefficients.view)
+        return Many(frozen, evaluator.grams(side, own), own)
+
+    def _block_scores(
+        self, evaluator: Evaluator, side: Side, coefficients: np.ndarray, averaged: bool
+    ) -> np.ndarray:
+        sums = evaluator.sums(self.kept, side, coefficients)
+        scores = np.tensordot(self.omegas, sums, axes=1)[: self.start.outputs].T
+        return np.asarray(scores * (2.0 if self.start.outputs == 1 else 1.0))
