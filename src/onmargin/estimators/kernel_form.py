@@ -70,7 +70,7 @@ class KernelForm:
             return model
         me: Any = self
         start = start._replace(dtype="float64", wants=())
-        return self._model_kind()(self._recipe(), start, me._numbers(), self._form(self._given_gamma()))
+        return self._model_kind()(self._recipe(), start, me._all_choices(), self._form(self._given_gamma()))
 
     def _form(self, gamma: float | None) -> Form:
         kernel = named(self.kernel, gamma, self.degree, self.coef0)
@@ -83,10 +83,10 @@ class KernelForm:
         """float32 for kernel values, float64 on request and where a Gram matrix is solved."""
         given = getattr(self, "dtype", None)
         if given is not None:
-            return np.dtype(given).name
+            return str(np.dtype(given).name)
         return "float64" if self._projects or self.budget is not None else "float32"
 
-    def _numbers(self) -> dict[str, Any]:
+    def _all_choices(self) -> dict[str, Any]:
         me: Any = self
         choices = dict(me._choices())
         if not self._in_kernel:
@@ -263,7 +263,6 @@ class KernelForm:
         kernel_model: KernelModel = model
         return kernel_model
 
-    @property
     def _drops_new_columns(self) -> bool:
         return not self._in_kernel  # a distance counts them
 

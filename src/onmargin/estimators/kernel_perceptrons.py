@@ -15,7 +15,7 @@ from .support import Support
 DRAWS = 5  # the purpose of a generator
 
 
-class _KernelPerceptron(Support, LinearClassifier):  # type: ignore[misc]
+class _KernelPerceptron(Support, LinearClassifier):
     """A Perceptron that is always spelled in vectors."""
 
     _projects = True  # bounded, in any case

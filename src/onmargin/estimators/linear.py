@@ -81,7 +81,7 @@ class LinearWeights:
         """Go on with the parameters as they are now."""
         self._check_lasting()  # type: ignore[attr-defined]
         self._check_parameters()  # type: ignore[attr-defined]
-        model.choose(self._recipe(), self._numbers())  # type: ignore[attr-defined]
+        model.choose(self._recipe(), self._all_choices())  # type: ignore[attr-defined]
 
 
 def _write(model: Model, slots: slice, table: np.ndarray) -> None:

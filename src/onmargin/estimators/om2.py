@@ -22,7 +22,7 @@ from .support import Support
 WIDTHS = (0.1, 1.0, 10.0)  # of the default kernels, times 1 / (features x variance)
 
 
-class OM2(Support, LinearClassifier):  # type: ignore[misc]
+class OM2(Support, LinearClassifier):
     """Learn from several kernels with one set of coefficients; kernels that help get more weight.
 
     g(w) = q/2 |w|_{2,p}^2 over the kernels' spaces: scores are sum_j omega_j sum_i beta_i k_j(x_i, x) with
@@ -85,8 +85,8 @@ class OM2(Support, LinearClassifier):  # type: ignore[misc]
     def _form(self, gamma: float | None) -> Form:
         if self._is_precomputed():
             rows = self._width // max(self._count, 1)
-            made = [Precomputed(number * rows) for number in range(self._count)]
-            return Form(tuple(made), 0.0, self._precision())
+            blocks = [Precomputed(number * rows) for number in range(self._count)]
+            return Form(tuple(blocks), 0.0, self._precision())
         made = [_made(kernel, gamma) for kernel in self._listed()]
         if self.views is not None:
             made = [
@@ -98,7 +98,7 @@ class OM2(Support, LinearClassifier):  # type: ignore[misc]
         """A view's columns as numbers."""
         if isinstance(view, slice):
             view = range(*view.indices(max(self._width, 1)))
-        names = self._slots or {}
+        names: dict[Any, int] = self._slots or {}
         found = [names.get(column, column) for column in view]
         if not found or not all(isinstance(column, int | np.integer) and column >= 0 for column in found):
             raise BadInput(f"views has {view!r}; wanted groups of column numbers, or names of columns")

@@ -42,7 +42,6 @@ class OnlineEstimator(TakesTables, BaseEstimator):  # type: ignore[misc]
     _width = 0
     _may_overflow = False  # on finite rows: the loss grows faster than its margin, or a centre does
     _takes_share = False  # average= may be a share of the last hypotheses
-    _drops_new_columns = True  # in answers: to a linear score they add nothing
     _has_blank = True  # a slot at its start stands for all names not met
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -187,11 +186,15 @@ class OnlineEstimator(TakesTables, BaseEstimator):  # type: ignore[misc]
         return model
 
     def _made_model(self, start: Start) -> Model:
-        return Model(self._recipe(), start, self._numbers())
+        return Model(self._recipe(), start, self._all_choices())
 
-    def _numbers(self) -> dict[str, Any]:
+    def _all_choices(self) -> dict[str, Any]:
         """`_choices`, and what a form of the learner adds."""
         return self._choices()
+
+    def _drops_new_columns(self) -> bool:
+        """May columns never met be left out of an answer? To a linear score they add nothing."""
+        return True
 
     def _luck(self, model: Model, count: int, weights: np.ndarray) -> np.ndarray:
         """One uniform for each of the rounds to come, where the learner is a gambler."""
@@ -262,7 +265,7 @@ class OnlineEstimator(TakesTables, BaseEstimator):  # type: ignore[misc]
         self._check_lasting()
         X = self._table(X, reset=False)
         if (
-            self._drops_new_columns and X.shape[1] > self.n_features_in_
+            self._drops_new_columns() and X.shape[1] > self.n_features_in_
         ):  # columns that a growing model has not met
             X = X[:, : self.n_features_in_]
         scores, done = model.scores(self._rows(X), X.shape[0], model.start.average)

@@ -34,8 +34,7 @@ def packed(value: Any) -> Any:
         marks = {name: source_mark(function) for name, function in value.own_functions().items()}
         return {"recipe": given, "own": value.own, "functions": marks}
     if isinstance(value, Kernel):
-        given = [packed(part) for part in value.parts]
-        return {"kernel": type(value).__name__, "parts": given}
+        return {"kernel": type(value).__name__, "parts": [packed(part) for part in value.parts]}
     if callable(value) and not isinstance(value, type):
         return {"function": plain(value).__name__, "mark": source_mark(value)}
     if isinstance(value, tuple | list):

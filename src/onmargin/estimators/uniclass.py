@@ -65,6 +65,8 @@ class PassiveAggressiveUniclass(Support, OutlierMixin, LinearWeights, NumberLear
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_step(self.step)
+        if self._is_precomputed():
+            raise BadInput("a ball needs k(x, x) of every row asked; kernel='precomputed' does not give it")
 
     def _recipe_name(self) -> str:
         return f"{self.step}.uniclass"

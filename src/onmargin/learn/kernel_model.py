@@ -164,8 +164,9 @@ class KernelModel(Model):
         some = slice(int(which[0]), int(which[-1]) + 1) if together else which
         raw = picked(rows, some, max(self.start.slots - 1, self.kept.width))
         if not self.kept.kind:
-            self.kept.begin(Side(raw, NO_ORDER, self.form.dtype), self.form.precomputed)
-            if self.form.shifts and self.kept.kind == "dense":
+            first = Side(raw, NO_ORDER, self.form.dtype)
+            self.kept.begin(first, self.form.precomputed)
+            if self.form.shifts and not first.sparse:
                 self.kept.shift = np.array(raw[0], float)
         return self.kept.like(raw, self.offset + which, dtype or self.kept.dtype)
 
@@ -217,26 +218,36 @@ class KernelModel(Model):
         coefficients = np.ascontiguousarray(self.mean_weights() if averaged else self.weights())
         with sharing(len(self.kept)) as threads:
             evaluator = self.evaluator(threads)
+            centre = None
+            if self.recipe.space.size is unit_size:  # a ball
+                centre = self.squared_length(evaluator, coefficients) + self.omega(averaged) ** 2
             for first in range(0, count, BLOCK):
                 some = slice(first, min(first + BLOCK, count))
                 side = self._side(rows, np.arange(some.start, some.stop), dtype)
                 for kernel in self.form.kernels:
                     kernel.check(side)
-                out[some] = self._block_scores(evaluator, side, coefficients, averaged)
+                out[some] = self._block_scores(evaluator, side, coefficients, centre)
         return out, count
 
     def _block_scores(
-        self, evaluator: Evaluator, side: Side, coefficients: np.ndarray, averaged: bool
+        self, evaluator: Evaluator, side: Side, coefficients: np.ndarray, centre: float | None
     ) -> np.ndarray:
+        """Sums over the vectors kept; of a ball with a centre of this squared length, minus the distance."""
         sums = evaluator.sums(self.kept, side, coefficients)[0]
-        if self.recipe.space.size is not unit_size:
+        if centre is None:
             return np.asarray(sums[: self.start.outputs].T)
-        own = evaluator.diagonals(side)[0]  # a ball: minus the distance from its centre
-        length = self.squared_length(evaluator, coefficients) - 2.0 * sums[0] + own
-        return -np.sqrt(np.maximum(length, 0.0) + self.omega(averaged) ** 2)[:, None]
+        gaps = centre - 2.0 * sums[0] + evaluator.diagonals(side)[0]
+        return -np.sqrt(np.maximum(gaps, 0.0))[:, None]
 
-    def squared_length(self, evaluator: Evaluator, coefficients: np.ndarray) -> float:
-        """|w|^2 = sum_i w_i w(x_i), for any coefficients of the vectors kept."""
+    def squared_length(self, evaluator: Evaluator, coefficients: np.ndarray, rows: Any = None) -> float:
+        """|w|^2 = sum_i w_i w(x_i), for any coefficients of the vectors kept.
+
+        Precomputed kernels find their values in `rows`, the table they were fitted on.
+        """
+        if self.form.precomputed:
+            ids = self.kept.ids.view - self.offset
+            values = rows.values[ids][:, ids] + self.form.constant
+            return float(np.sum(coefficients * (values @ coefficients)))
         total = 0.0
         for first in range(0, len(self.kept), BLOCK):
             stop = min(first + BLOCK, len(self.kept))
@@ -253,7 +264,7 @@ class KernelModel(Model):
         """k(x_i, x) of every vector kept and one row."""
         out = np.zeros((1, len(self.kept)))
         self.evaluator().values(self.kept, self._side(rows, np.arange(1)), out)
-        return out[0]
+        return np.asarray(out[0])
 
     def check_rows(self, rows: Any) -> None:
         """Refuse one row that the kernels cannot take."""

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..errors import BadInput
 from .bounded import Bounded
 from .kernel_model import KernelModel
 from .svm import Problem
@@ -21,9 +22,11 @@ class KernelProblem(NamedTuple):
     def objective(self, rows: Any, lam: float) -> float:
         """f at the coefficients that predict."""
         model, problem = self.model, self.problem
-        scores, _ = model.scores(rows, len(problem.sides), True)
+        scores, _ = model.scores(rows, len(problem.sides), model.start.average)
         losses = [problem.caps[some] @ problem.losses(scores[some], some) for some in problem.stretches()]
-        length = model.squared_length(model.evaluator(), np.ascontiguousarray(model.mean_weights()))
+        if model.form.precomputed and rows.values.shape[0] != rows.values.shape[1]:
+            raise BadInput("the objective of a precomputed kernel is known on its training table only")
+        length = model.squared_length(model.evaluator(), np.ascontiguousarray(model.mean_weights()), rows)
         return 0.5 * lam * length + float(sum(losses)) / problem.seen
 
     def found(self, rows: Any, lam: float, factor: float) -> tuple[float, float]:
@@ -44,5 +47,5 @@ class KernelProblem(NamedTuple):
         won = float(np.maximum(kept if problem.ranked else problem.sides * kept, 0.0).sum())
         wide = np.zeros((len(numbers), model.width))
         wide[mine, : model.start.outputs] = kept[numbers[mine]] / (lam * problem.seen)
-        bound = won / problem.seen - 0.5 * lam * model.squared_length(model.evaluator(), wide)
+        bound = won / problem.seen - 0.5 * lam * model.squared_length(model.evaluator(), wide, rows)
         return reached, reached - bound

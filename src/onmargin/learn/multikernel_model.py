@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from .blocks import Evaluator
@@ -22,7 +24,7 @@ class MultiKernelModel(Unbounded):
 
     def _ready_block(
         self, evaluator: Evaluator, side: Side, own: np.ndarray, weights: np.ndarray, judged: bool
-    ) -> Many:
+    ) -> Any:
         empty = np.zeros((0, self.width))
         self.space = MultiKernel(
             np.zeros((len(side), self.width)), empty, self.norms, self.omegas, np.zeros(2)
@@ -31,7 +33,7 @@ class MultiKernelModel(Unbounded):
         return Many(frozen, evaluator.grams(side, own), own)
 
     def _block_scores(
-        self, evaluator: Evaluator, side: Side, coefficients: np.ndarray, averaged: bool
+        self, evaluator: Evaluator, side: Side, coefficients: np.ndarray, centre: float | None
     ) -> np.ndarray:
         sums = evaluator.sums(self.kept, side, coefficients)
         scores = np.tensordot(self.omegas, sums, axes=1)[: self.start.outputs].T

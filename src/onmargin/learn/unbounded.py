@@ -24,7 +24,7 @@ class Spelled(NamedTuple):
 class Unbounded(KernelModel):
     """Coefficients and their drift, one line per vector kept."""
 
-    parts = ("coefficients", "drifts", "ledger", "held", "held_slots")
+    parts: tuple[str, ...] = ("coefficients", "drifts", "ledger", "held", "held_slots")
     space: Any
 
     def _begin(self) -> None:
@@ -35,7 +35,7 @@ class Unbounded(KernelModel):
 
     def _ready_block(
         self, evaluator: Evaluator, side: Side, own: np.ndarray, weights: np.ndarray, judged: bool
-    ) -> Prepared:
+    ) -> Any:
         count, average = len(side), self.start.average
         self.space = Expansion(
             np.zeros((count, self.width)), np.zeros((count if average else 0, self.width)), self.ledger,
@@ -55,7 +55,7 @@ class Unbounded(KernelModel):
         if batch == 1:
             return np.arange(1, count + 1)
         turns = (np.maximum(self._clocks(weights, count), 1) - 1) // batch
-        return np.searchsorted(turns, turns, side="right")
+        return np.asarray(np.searchsorted(turns, turns, side="right"))
 
     def _absorb(self, side: Side, rows: np.ndarray, clock: int) -> None:
         added, ledger = self.space.weights, self.ledger
@@ -86,7 +86,7 @@ class Unbounded(KernelModel):
             self.kept.append(side.some(new))
             for lines in (self.coefficients, self.drifts):
                 lines.append(np.zeros((len(new), self.width)))
-        return self.places[numbers]
+        return np.asarray(self.places[numbers])
 
     def _in_force(self) -> np.ndarray:
         """Coefficients without those of a mini-batch that is not over."""

@@ -89,9 +89,9 @@ class Side:
     def ready(self) -> np.ndarray:
         """The vectors in the kernel's precision: an array, or the stored entries."""
         if self.sparse:
-            return self.values.astype(self.dtype, copy=False)
+            return np.asarray(self.values, self.dtype)
         if self.shift is not None:
-            return np.subtract(self.raw, self.shift, dtype=np.float64).astype(self.dtype)
+            return np.asarray(np.subtract(self.raw, self.shift, dtype=np.float64), self.dtype)
         return np.ascontiguousarray(self.raw, self.dtype)
 
     @cached_property
@@ -107,7 +107,7 @@ class Side:
     @cached_property
     def finite(self) -> np.ndarray:
         """Which rows can be learned from."""
-        return np.isfinite(self.squares)
+        return np.asarray(np.isfinite(self.squares))
 
     @cached_property
     def columns(self) -> np.ndarray:
@@ -174,7 +174,7 @@ class Vectors:
         self.dtype = np.dtype(dtype)
         self.shift: Any = None
         self.ids, self.squares = Grown(np.zeros(0, np.int64)), Grown(np.zeros(0))
-        self.kind = ""  # "dense", "sparse" or (precomputed: only numbers are kept) "numbers"
+        self.kind: str = ""  # "dense", "sparse" or (precomputed: only numbers are kept) "numbers"
         self.width = 0
 
     def begin(self, first: Side, numbers: bool) -> None:
@@ -262,11 +262,15 @@ class Vectors:
         if self.kind == "numbers":
             return Side(np.zeros((len(ids), 0)), ids, dtype)
         if self.kind == "dense":
-            known = {"ready": self.ready.view[rows], "squares": squares} if usual else {}
-            return Side(self.raw.view[rows], ids, dtype, self.shift, sparse=False, **known)
+            made = {"ready": self.ready.view[rows], "squares": squares} if usual else {}
+            return Side(self.raw.view[rows], ids, dtype, self.shift, sparse=False, **made)
         starts = self.starts.view[first : stop + 1]
         span = slice(starts[0], starts[-1])
-        known = {"values": self.values.view[span], "indices": self.indices.view[span], "sparse": True}
+        known: dict[str, Any] = {
+            "values": self.values.view[span],
+            "indices": self.indices.view[span],
+            "sparse": True,
+        }
         known["starts"] = (starts - starts[0]).astype(np.int32)
         if usual:
             known |= {"ready": self.ready.view[span], "squares": squares}

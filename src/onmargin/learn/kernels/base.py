@@ -101,15 +101,14 @@ class Kernel:
     def __mul__(self, other: Any) -> Kernel:
         from .composed import Product, Scaled
 
-        return (
-            Scaled(self, other) if isinstance(other, int | float | np.number) else Product(self, made(other))
-        )
+        if isinstance(other, int | float | np.number):
+            return Scaled(self, float(other))
+        return Product(self, made(other))
 
-    def __rmul__(self, other: Any) -> Kernel:
-        return self * other
+    __rmul__ = __mul__
 
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and self.parts == other.parts  # type: ignore[attr-defined]
+        return type(self) is type(other) and self.parts == other.parts
 
     def __hash__(self) -> int:
         return hash((type(self), repr(self.parts)))

@@ -24,7 +24,7 @@ class Sum(Kernel):
 
     def table(self, pair: Pair) -> np.ndarray:
         first, second = self._both(pair)
-        return first + second
+        return np.asarray(first + second)
 
     def diagonal(self, side: Side) -> np.ndarray:
         return np.asarray(self.parts[0].diagonal(side) + self.parts[1].diagonal(side))
@@ -42,7 +42,7 @@ class Product(Sum):
 
     def table(self, pair: Pair) -> np.ndarray:
         first, second = self._both(pair)
-        return first * second
+        return np.asarray(first * second)
 
     def diagonal(self, side: Side) -> np.ndarray:
         return np.asarray(self.parts[0].diagonal(side) * self.parts[1].diagonal(side))

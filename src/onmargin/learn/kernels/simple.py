@@ -161,7 +161,7 @@ class Precomputed(Kernel):
         return np.ascontiguousarray(pair.right.raw[:, self.first + pair.left.ids].T, pair.right.dtype)
 
     def diagonal(self, side: Side) -> np.ndarray:
-        return side.raw[np.arange(len(side)), self.first + side.ids].astype(float)
+        return np.asarray(side.raw[np.arange(len(side)), self.first + side.ids], float)
 
 
 def _slices(raw: Any, size: int) -> Any:
