@@ -8,7 +8,7 @@ from collections.abc import Callable
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
-from . import figure, passes, recipes, report, rounds, starts
+from . import figure, kernels, passes, recipes, report, rounds, starts
 from .contest import Result, Work, check, interleaved, results
 from .datasets import ROOT
 
@@ -21,6 +21,10 @@ WORKS: dict[str, Callable[[bool], Work]] = {
     "pegasos": recipes.pegasos,
     "sweep": recipes.sweep,
     "recipe": recipes.recipe,
+    "kernel": kernels.passes,
+    "threads": kernels.threads,
+    "projectron": kernels.projectron,
+    "svc": kernels.machines,
 }
 STARTS = "starts"
 FEWEST = 3  # repetitions of a quick run

@@ -1,4 +1,4 @@
-"""What is learned: a sparse stream, MNIST, dicts of numbers, bags of words.
+"""What is learned: a sparse stream, MNIST, Adult, dicts of numbers, bags of words.
 
 All streams are drawn from a fixed seed, with labels from a hidden linear rule and some noise.
 """
@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.datasets import load_svmlight_file
 
 ROOT = Path(__file__).parent.parent
 Round = tuple[dict[str, float], bool]
@@ -89,6 +90,21 @@ def _stand_in(rows: int) -> Table:
     X *= rng.random(X.shape)
     X[rng.random(X.shape) < 0.35] = 0.0
     return Table(X, y, f"MNIST is absent: a generated stand-in, {rows:,} x 784 x 10")
+
+
+def adult(rows: int, name: str = "a9a") -> Table:
+    """The first rows of a9a (or of its test set), dense; where absent, a stand-in of the same shape."""
+    path = Path(os.environ.get("ONMARGIN_DATA") or ROOT.parent / "shared" / "data") / "a9a" / f"{name}.gz"
+    if path.exists():
+        X, y = load_svmlight_file(str(path), n_features=123)
+        return Table(X[:rows].toarray(), y[:rows].astype(int), f"{name}, {min(rows, len(y)):,} x 123")
+    rng = np.random.default_rng(5 if name == "a9a" else 6)
+    X = np.zeros((rows, 123))
+    X[np.arange(rows)[:, None], rng.permuted(np.tile(np.arange(123), (rows, 1)), axis=1)[:, :14]] = 1.0
+    rule = np.random.default_rng(7).normal(size=(123, 2))
+    scores = (X @ rule).prod(axis=1)
+    y = np.where((scores > np.quantile(scores, 0.76)) ^ (rng.random(rows) < 0.1), 1, -1)
+    return Table(X, y, f"{name} is absent: a generated stand-in, {rows:,} x 123")
 
 
 def number_dicts(rounds: int, width: int = 10) -> list[Round]:

@@ -12,7 +12,8 @@ from ..compiled.checks import first_not_finite
 from ..errors import BadInput
 from ..learn.algorithms import Row, row_named
 from ..learn.bounded import Bounded
-from ..learn.kernel_model import Form, KernelModel
+from ..learn.kernel_model import KernelModel
+from ..learn.kernel_state import Form
 from ..learn.kernels import named
 from ..learn.kernels.base import positive
 from ..learn.kernels.simple import Linear

@@ -9,7 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..errors import BadInput
-from ..learn.kernel_model import Form, KernelModel
+from ..learn.kernel_model import KernelModel
+from ..learn.kernel_state import Form
 from ..learn.kernels import named
 from ..learn.kernels.composed import Columns
 from ..learn.kernels.simple import Precomputed

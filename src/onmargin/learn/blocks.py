@@ -17,7 +17,8 @@ from threadpoolctl import ThreadpoolController
 
 from ..compiled.pairs import add_sums
 from .kernels.base import Kernel, Pair
-from .vectors import Side, Vectors
+from .sides import Side
+from .vectors import Vectors
 
 TILE = 1024  # vectors at a time
 ENOUGH = 2 * TILE  # vectors kept from which on threads pay

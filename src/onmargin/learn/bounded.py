@@ -8,9 +8,9 @@ import numpy as np
 
 from .blocks import Evaluator
 from .kernel_model import KernelModel
+from .sides import Side
 from .spaces.budgeted import Budgeted, Kept
 from .spaces.expansion import COUNT, fresh_ledger
-from .vectors import Side
 from .vocabulary import ROOM
 
 SQUARED = ("projection", "projection_plus", "fade")  # Spaces that keep a matrix of their vectors

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from .blocks import Evaluator
+from .sides import Side
 from .spaces.multikernel import Many, MultiKernel
 from .unbounded import Unbounded
-from .vectors import Side
 
 
 class MultiKernelModel(Unbounded):

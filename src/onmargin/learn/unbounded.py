@@ -8,8 +8,9 @@ import numpy as np
 
 from .blocks import Evaluator
 from .kernel_model import KernelModel
+from .sides import Side
 from .spaces.expansion import FOLDED, SHARED, Expansion, Prepared, fresh_ledger
-from .vectors import Grown, Side
+from .vectors import Grown
 from .vocabulary import BATCH
 
 

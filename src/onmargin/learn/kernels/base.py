@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from ...compiled.pairs import sparse_products, summed
 from ...errors import BadInput
-from ..vectors import Side
+from ..sides import Side
 
 
 class Pair:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..vectors import Side
+from ..sides import Side
 from .base import Kernel, Pair, positive
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...compiled.pairs import chi, city, to_exponents, to_gaussians
 from ...errors import BadInput
-from ..vectors import Side
+from ..sides import Side
 from .base import BadRow, Kernel, Pair, positive
 
 

@@ -1,0 +1,130 @@
+"""Answers of a kernel learner: sums over the vectors kept, a block of rows at a time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..compiled.checks import first_not_finite
+from ..compiled.rows import Sparse
+from ..errors import BadInput
+from .blocks import BLOCK, Evaluator, sharing
+from .kernel_state import NO_ORDER, KernelState
+from .kernels.base import BadRow
+from .sides import Side, picked
+from .spaces.center import size as unit_size
+
+
+class KernelAnswers(KernelState):
+    """Scores, lengths, and rows in the form of what is kept."""
+
+    def _side(self, rows: Any, which: np.ndarray, dtype: Any = None, learning: bool = False) -> Side:
+        """Rows of a table, in the form of what is kept; the first to be learned from give that form."""
+        together = len(which) and which[-1] - which[0] == len(which) - 1 and (np.diff(which) == 1).all()
+        some = slice(int(which[0]), int(which[-1]) + 1) if together else which
+        raw = picked(rows, some, max(self.start.slots - 1, self.kept.width))
+        if not self.kept.kind and learning:
+            first = Side(raw, NO_ORDER, self.form.dtype)
+            self.kept.begin(first, self.form.precomputed)
+            if self.form.shifts and not first.sparse:
+                self.kept.shift = np.array(raw[0], float)
+        return self.kept.like(raw, self.offset + which, dtype or self.kept.dtype)
+
+    def _checked_lengths(self, evaluator: Evaluator, side: Side, rows: np.ndarray) -> np.ndarray:
+        """(kernels, rows) k(x, x), none of which may be negative."""
+        self._check_side(side, rows, "nothing was learned")
+        own = evaluator.diagonals(side)
+        own[:, ~side.finite] = np.nan  # the loop stops there
+        if (own < 0).any():
+            worst = int(np.argmax((own < 0).any(axis=0)))
+            raise BadInput(
+                f"row {rows[worst]} has k(x, x) = {own[:, worst].min():.3g}, below 0: the kernel is not "
+                "positive on this data; nothing was learned; choose another kernel"
+            )
+        return own
+
+    def _check_side(self, side: Side, rows: np.ndarray, done: str) -> None:
+        """Refuse rows that a kernel is not made for, by their numbers in the table."""
+        try:
+            for kernel in self.form.kernels:
+                kernel.check(side)
+        except BadRow as error:
+            raise BadInput(f"row {rows[error.row]} {error.reason}; {done}") from None
+
+    def scores(self, rows: Any, count: int, averaged: bool) -> tuple[np.ndarray, int]:
+        """Scores of rows 0 .. count - 1, and how many rows were finite from the first on.
+
+        Few rows are answered in float64: it costs little, and then an answer does not depend, in its last
+        digits, on the rows it is asked with.
+        """
+        dtype = np.dtype(np.float64) if count <= BLOCK else None
+        out = np.zeros((count, self.start.outputs))
+        done = first_not_finite(rows, count)
+        if done < count:
+            return out, done
+        if (
+            self.kept.kind == "dense"
+            and not isinstance(rows, Sparse)
+            and rows.values.shape[1] > self.kept.width
+        ):
+            wide = self.copy()  # columns never met: distances count them
+            wide.kept.widen(rows.values.shape[1])
+            return wide.scores(rows, count, averaged)
+        coefficients = np.ascontiguousarray(self.mean_weights() if averaged else self.weights())
+        with sharing(len(self.kept)) as threads:
+            evaluator = self.evaluator(threads)
+            centre = None
+            if self.recipe.space.size is unit_size:  # a ball
+                centre = self.squared_length(evaluator, coefficients) + self.omega(averaged) ** 2
+            for first in range(0, count, BLOCK):
+                some = slice(first, min(first + BLOCK, count))
+                which = np.arange(some.start, some.stop)
+                side = self._side(rows, which, dtype)
+                self._check_side(side, which, "nothing was predicted")
+                out[some] = self._block_scores(evaluator, side, coefficients, centre)
+        return out, count
+
+    def _block_scores(
+        self, evaluator: Evaluator, side: Side, coefficients: np.ndarray, centre: float | None
+    ) -> np.ndarray:
+        """Sums over the vectors kept; of a ball with a centre of this squared length, minus the distance."""
+        sums = evaluator.sums(self.kept, side, coefficients)[0]
+        if centre is None:
+            return np.asarray(sums[: self.start.outputs].T)
+        gaps = centre - 2.0 * sums[0] + evaluator.diagonals(side)[0]
+        return np.asarray(-np.sqrt(np.maximum(gaps, 0.0)))[:, None]
+
+    def squared_length(self, evaluator: Evaluator, coefficients: np.ndarray, rows: Any = None) -> float:
+        """|w|^2 = sum_i w_i w(x_i), for any coefficients of the vectors kept.
+
+        Precomputed kernels find their values in `rows`, the table they were fitted on.
+        """
+        if self.form.precomputed:
+            ids = self.kept.ids.view - self.offset
+            values = rows.values[ids][:, ids] + self.form.constant
+            return float(np.sum(coefficients * (values @ coefficients)))
+        total = 0.0
+        for first in range(0, len(self.kept), BLOCK):
+            stop = min(first + BLOCK, len(self.kept))
+            tile = self.kept.tile(first, stop, self.kept.dtype)
+            sums = evaluator.sums(self.kept, tile, coefficients)[0]
+            total += float(np.sum(coefficients[first:stop] * sums.T))
+        return total
+
+    def evaluator(self, threads: int = 1) -> Evaluator:
+        """The kernels at work."""
+        return Evaluator(self.form.kernels, self.form.constant, threads)
+
+    def values_of(self, rows: Any) -> np.ndarray:
+        """k(x_i, x) of every vector kept and one row."""
+        out = np.zeros((1, len(self.kept)))
+        self.evaluator().values(self.kept, self._side(rows, np.arange(1)), out)
+        return np.asarray(out[0])
+
+    def check_rows(self, rows: Any) -> None:
+        """Refuse one row that the kernels cannot take."""
+        raw = picked(rows, slice(0, 1), self.start.slots - 1)
+        self._checked_lengths(
+            self.evaluator(), Side(raw, np.zeros(1, np.int64), self.form.dtype), np.arange(1)
+        )

@@ -1,0 +1,139 @@
+"""Rows as the kernels want them: raw, in the kernel's precision, lying across."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..compiled.pairs import dense_squares, sparse_squares
+from ..compiled.rows import Sparse
+
+
+class Side:
+    """Some vectors: raw as they came, and ready (in the kernel's precision, less a shift).
+
+    `ids` are the row numbers of a precomputed kernel's rows; `shift` is for distances only, which it
+    does not change but for the digits it saves. What is known of them already may be given.
+    """
+
+    def __init__(
+        self, raw: Any, ids: np.ndarray, dtype: Any, shift: Any = None, **known: Any
+    ) -> None:  # fmt: skip
+        self.ids, self.dtype, self.shift = ids, np.dtype(dtype), shift
+        if raw is not None:
+            known |= {"raw": raw}
+        self.__dict__.update(known)
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @cached_property
+    def raw(self) -> Any:
+        """The vectors as they came: an array, or a CSR matrix."""
+        width = int(self.indices.max(initial=-1)) + 1
+        return sp.csr_matrix((self.values, self.indices, self.starts), shape=(len(self), width))
+
+    @cached_property
+    def sparse(self) -> bool:
+        """Is it a CSR matrix?"""
+        return bool(sp.issparse(self.raw))
+
+    @cached_property
+    def values(self) -> np.ndarray:
+        """Stored entries of a CSR matrix."""
+        return np.asarray(self.raw.data)
+
+    @cached_property
+    def indices(self) -> np.ndarray:
+        """Columns of the stored entries."""
+        return np.asarray(self.raw.indices)
+
+    @cached_property
+    def starts(self) -> np.ndarray:
+        """Where each row's entries begin."""
+        return np.asarray(self.raw.indptr)
+
+    @cached_property
+    def ready(self) -> np.ndarray:
+        """The vectors in the kernel's precision: an array, or the stored entries."""
+        if self.sparse:
+            return np.asarray(self.values, self.dtype)
+        if self.shift is not None:
+            return np.asarray(np.subtract(self.raw, self.shift, dtype=np.float64), self.dtype)
+        return np.ascontiguousarray(self.raw, self.dtype)
+
+    @cached_property
+    def squares(self) -> np.ndarray:
+        """|x|^2 of the ready form, in float64."""
+        out = np.empty(len(self))
+        if self.sparse:
+            sparse_squares(self.ready, self.starts, out)
+        else:
+            dense_squares(self.ready, out)
+        return out
+
+    @cached_property
+    def finite(self) -> np.ndarray:
+        """Which rows can be learned from."""
+        return np.asarray(np.isfinite(self.squares))
+
+    @cached_property
+    def columns(self) -> np.ndarray:
+        """Columns that a row of a CSR block has."""
+        mark = np.zeros(int(self.indices.max(initial=-1)) + 1, bool)
+        mark[self.indices] = True
+        return np.flatnonzero(mark)
+
+    @cached_property
+    def across(self) -> np.ndarray:
+        """(columns, rows): the block lying across, only the columns it has."""
+        if not self.sparse:
+            return np.ascontiguousarray(self.ready.T)
+        table = np.zeros((len(self.columns), len(self)), self.dtype)
+        lines = np.repeat(np.arange(len(self)), np.diff(self.starts))
+        table[self.places[self.indices], lines] = self.ready
+        return table
+
+    @cached_property
+    def places(self) -> np.ndarray:
+        """Where each column lies in `across`, -1 for those it has not; the last: for all further ones."""
+        places = np.full(int(self.columns.max(initial=-1)) + 2, -1, np.int32)
+        places[self.columns] = np.arange(len(self.columns))
+        return places
+
+    def prime(self) -> None:
+        """Find what threads would otherwise find at once."""
+        if self.raw.shape[1]:
+            self.across, self.squares  # noqa: B018
+            if self.sparse:
+                self.places  # noqa: B018
+
+    def some(self, rows: np.ndarray) -> Side:
+        """A part of them."""
+        known = {}
+        if not self.sparse and self.raw.shape[1]:
+            known = {"ready": self.ready[rows], "squares": self.squares[rows]}
+        return Side(self.raw[rows], self.ids[rows], self.dtype, self.shift, **known)
+
+    def view(self, columns: np.ndarray) -> Side:
+        """The same vectors, of some columns."""
+        return Side(self.raw[:, columns], self.ids, self.dtype)
+
+
+def picked(rows: Any, which: slice | np.ndarray, width: int) -> Any:
+    """Some rows of a table as an array, or as a CSR matrix of so many columns."""
+    if not isinstance(rows, Sparse):
+        return rows.values[which]
+    signed = rows.indices.view(f"i{rows.indices.itemsize}")
+    if isinstance(which, slice):
+        starts = rows.starts[which.start : which.stop + 1]
+        span = slice(starts[0], starts[-1])
+        parts = rows.values[span], signed[span], starts - starts[0]
+        width = max(width, int(parts[1].max(initial=-1)) + 1)
+        return sp.csr_matrix(parts, shape=(len(starts) - 1, width))
+    width = max(width, int(signed[: rows.starts[-1]].max(initial=-1)) + 1)
+    whole = sp.csr_matrix((rows.values, signed, rows.starts), shape=(len(rows.starts) - 1, width))
+    return whole[which]
