@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 from ...compiled.pairs import sparse_products, summed
 from ...errors import BadInput
+from ...features.tables import canonical
 from ..sides import Side
 
 
@@ -85,7 +86,7 @@ class Kernel:
         return Normalized(self)
 
     def __call__(self, A: Any, B: Any) -> np.ndarray:
-        left, right = side_of(A), side_of(B)
+        left, right = sides_of(A, B, self.shifts)
         self.check(left)
         self.check(right)
         return np.array(self.table(Pair(left, right)), float)
@@ -136,10 +137,17 @@ def made(kernel: Any) -> Kernel:
     raise BadInput(f"got {kernel!r}; wanted a kernel of om.kernels or a function k(A, B)")
 
 
-def side_of(table: Any) -> Side:
-    """Rows in float64."""
-    raw = sp.csr_matrix(table) if sp.issparse(table) else np.atleast_2d(np.asarray(table, float))
-    return Side(raw, np.arange(raw.shape[0]), np.float64)
+def sides_of(A: Any, B: Any, shifts: bool) -> tuple[Side, Side]:
+    """Two tables in float64, in one form: CSR where one of them is."""
+    sparse = sp.issparse(A) or sp.issparse(B)
+    raws: list[Any] = [
+        canonical(sp.csr_matrix(X)) if sparse else np.atleast_2d(np.asarray(X, float)) for X in (A, B)
+    ]
+    if raws[0].shape[1] != raws[1].shape[1]:
+        raise BadInput(f"the tables have {raws[0].shape[1]} and {raws[1].shape[1]} columns; wanted as many")
+    shift = raws[0][0] if shifts and not sparse and len(raws[0]) else None
+    left, right = (Side(raw, np.arange(raw.shape[0]), np.float64, shift) for raw in raws)
+    return left, right
 
 
 def positive(name: str, value: Any) -> Any:
