@@ -35,6 +35,11 @@ def every() -> Iterator[tuple[str, Any]]:
         yield name, CLASSES[name]()
     for regularizer in ("l2", "pnorm", "group", "entropic", "adagrad", "coin"):
         yield f"FTRLClassifier, {regularizer}", CLASSES["FTRLClassifier"](regularizer=regularizer)
+    for name in ("Perceptron", "PassiveAggressiveClassifier", "Pegasos"):
+        yield f"{name}, kernel", CLASSES[name](kernel="rbf")
+        yield f"{name}, kernel and budget", CLASSES[name](kernel="rbf", budget=10)
+    for name in ("Projectron", "RandomBudgetPerceptron", "Forgetron", "OM2"):
+        yield name, CLASSES[name]()
     for step in STEPS:
         yield f"PassiveAggressiveRegressor, {step}", CLASSES["PassiveAggressiveRegressor"](step=step)
 

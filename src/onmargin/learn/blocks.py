@@ -94,8 +94,10 @@ class Evaluator:
                     add_sums(table, coefficients[first:stop], total)
             return totals
 
-        constant = np.broadcast_to(self.constant * coefficients.sum(axis=0)[:, None], shape)
-        return np.asarray(sum(self._shared(len(kept), right, share), constant.copy()))
+        total = np.zeros(shape)
+        if self.constant:
+            total += self.constant * coefficients.sum(axis=0)[:, None]
+        return np.asarray(sum(self._shared(len(kept), right, share), total))
 
     def values(self, kept: Vectors, right: Side, out: np.ndarray) -> None:
         """out[j, i] = k(x_i, row j), for i among the kept; one kernel."""

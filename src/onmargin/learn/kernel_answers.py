@@ -10,9 +10,9 @@ from ..compiled.checks import first_not_finite
 from ..compiled.rows import Sparse
 from ..errors import BadInput
 from .blocks import BLOCK, Evaluator, sharing
-from .kernel_state import NO_ORDER, KernelState
+from .kernel_state import KernelState
 from .kernels.base import BadRow
-from .sides import Side, picked
+from .sides import Side, side_of
 from .spaces.center import size as unit_size
 
 
@@ -21,15 +21,13 @@ class KernelAnswers(KernelState):
 
     def _side(self, rows: Any, which: np.ndarray, dtype: Any = None, learning: bool = False) -> Side:
         """Rows of a table, in the form of what is kept; the first to be learned from give that form."""
-        together = len(which) and which[-1] - which[0] == len(which) - 1 and (np.diff(which) == 1).all()
-        some = slice(int(which[0]), int(which[-1]) + 1) if together else which
-        raw = picked(rows, some, max(self.start.slots - 1, self.kept.width))
+        ids, known = self.offset + which, max(self.start.slots - 1, self.kept.width)
+        side = side_of(rows, which, ids, known, dtype or self.kept.dtype)
         if not self.kept.kind and learning:
-            first = Side(raw, NO_ORDER, self.form.dtype)
-            self.kept.begin(first, self.form.precomputed)
-            if self.form.shifts and not first.sparse:
-                self.kept.shift = np.array(raw[0], float)
-        return self.kept.like(raw, self.offset + which, dtype or self.kept.dtype)
+            self.kept.begin(side, self.form.precomputed)
+            if self.form.shifts and not side.sparse:
+                self.kept.shift = np.array(side.raw[0], float)
+        return self.kept.like(side)
 
     def _checked_lengths(self, evaluator: Evaluator, side: Side, rows: np.ndarray) -> np.ndarray:
         """(kernels, rows) k(x, x), none of which may be negative."""
@@ -124,7 +122,6 @@ class KernelAnswers(KernelState):
 
     def check_rows(self, rows: Any) -> None:
         """Refuse one row that the kernels cannot take."""
-        raw = picked(rows, slice(0, 1), self.start.slots - 1)
-        self._checked_lengths(
-            self.evaluator(), Side(raw, np.zeros(1, np.int64), self.form.dtype), np.arange(1)
-        )
+        one = np.zeros(1, np.int64)
+        side = side_of(rows, one, one, self.start.slots - 1, self.form.dtype)
+        self._checked_lengths(self.evaluator(), side, one)

@@ -19,22 +19,31 @@ class Side:
     does not change but for the digits it saves. What is known of them already may be given.
     """
 
-    def __init__(
-        self, raw: Any, ids: np.ndarray, dtype: Any, shift: Any = None, **known: Any
-    ) -> None:  # fmt: skip
+    def __init__(self, raw: Any, ids: np.ndarray, dtype: Any, shift: Any = None, **known: Any) -> None:
         self.ids, self.dtype, self.shift = ids, np.dtype(dtype), shift
         if raw is not None:
-            known |= {"raw": raw}
+            known |= {"raw": raw, "width": raw.shape[1]}
         self.__dict__.update(known)
 
     def __len__(self) -> int:
         return len(self.ids)
 
     @cached_property
+    def width(self) -> int:
+        """Columns, as far as they are known."""
+        return int(self.indices.max(initial=-1)) + 1
+
+    @cached_property
     def raw(self) -> Any:
         """The vectors as they came: an array, or a CSR matrix."""
-        width = int(self.indices.max(initial=-1)) + 1
-        return sp.csr_matrix((self.values, self.indices, self.starts), shape=(len(self), width))
+        return self.table(self.width)
+
+    def table(self, width: int) -> Any:
+        """The same with so many columns at least, where they are sparse."""
+        if not self.sparse:
+            return self.raw
+        shape = (len(self), max(width, self.width))
+        return sp.csr_matrix((self.values, self.indices, self.starts), shape=shape)
 
     @cached_property
     def sparse(self) -> bool:
@@ -106,34 +115,49 @@ class Side:
 
     def prime(self) -> None:
         """Find what threads would otherwise find at once."""
-        if self.raw.shape[1]:
+        if self.width:
             self.across, self.squares  # noqa: B018
             if self.sparse:
                 self.places  # noqa: B018
 
     def some(self, rows: np.ndarray) -> Side:
         """A part of them."""
-        known = {}
-        if not self.sparse and self.raw.shape[1]:
-            known = {"ready": self.ready[rows], "squares": self.squares[rows]}
-        return Side(self.raw[rows], self.ids[rows], self.dtype, self.shift, **known)
+        ids = self.ids[rows]
+        if self.sparse:
+            parts = gathered(self.values, self.indices, self.starts, rows)
+            return Side(None, ids, self.dtype, sparse=True, width=self.width, **parts)
+        known = {"ready": self.ready[rows], "squares": self.squares[rows]} if self.width else {}
+        return Side(self.raw[rows], ids, self.dtype, self.shift, **known)
 
     def view(self, columns: np.ndarray) -> Side:
         """The same vectors, of some columns."""
-        return Side(self.raw[:, columns], self.ids, self.dtype)
+        return Side(self.table(int(columns.max()) + 1)[:, columns], self.ids, self.dtype)
 
 
-def picked(rows: Any, which: slice | np.ndarray, width: int) -> Any:
-    """Some rows of a table as an array, or as a CSR matrix of so many columns."""
+def side_of(rows: Any, which: np.ndarray, ids: np.ndarray, width: int, dtype: Any) -> Side:
+    """Rows of a table, of which at least so many columns are known."""
+    together = (
+        bool(len(which)) and which[-1] - which[0] == len(which) - 1 and bool((np.diff(which) == 1).all())
+    )
     if not isinstance(rows, Sparse):
-        return rows.values[which]
-    signed = rows.indices.view(f"i{rows.indices.itemsize}")
-    if isinstance(which, slice):
-        starts = rows.starts[which.start : which.stop + 1]
+        some = slice(int(which[0]), int(which[-1]) + 1) if together else which
+        return Side(rows.values[some], ids, dtype, sparse=False)
+    indices = rows.indices.view(f"i{rows.indices.itemsize}")
+    if together:
+        starts = rows.starts[which[0] : which[-1] + 2]
         span = slice(starts[0], starts[-1])
-        parts = rows.values[span], signed[span], starts - starts[0]
-        width = max(width, int(parts[1].max(initial=-1)) + 1)
-        return sp.csr_matrix(parts, shape=(len(starts) - 1, width))
-    width = max(width, int(signed[: rows.starts[-1]].max(initial=-1)) + 1)
-    whole = sp.csr_matrix((rows.values, signed, rows.starts), shape=(len(rows.starts) - 1, width))
-    return whole[which]
+        parts = {"values": rows.values[span], "indices": indices[span], "starts": starts - starts[0]}
+    else:
+        parts = gathered(rows.values, indices, rows.starts, which)
+    width = max(width, int(parts["indices"].max(initial=-1)) + 1)
+    return Side(None, ids, dtype, sparse=True, width=width, **parts)
+
+
+def gathered(
+    values: np.ndarray, indices: np.ndarray, starts: np.ndarray, rows: np.ndarray
+) -> dict[str, np.ndarray]:
+    """Some rows of a CSR matrix: entries, their columns, and where each row begins."""
+    lengths = starts[rows + 1] - starts[rows]
+    ends = np.cumsum(lengths)
+    entries = np.arange(ends[-1] if len(ends) else 0) + np.repeat(starts[rows] - ends + lengths, lengths)
+    return {"values": values[entries], "indices": indices[entries], "starts": np.r_[0, ends]}

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .sides import Side
+from .sides import Side, gathered
 
 
 class Grown:
@@ -52,28 +52,28 @@ class Vectors:
     def begin(self, first: Side, numbers: bool) -> None:
         """Take on the form of the first vectors seen."""
         self.kind = "numbers" if numbers else "sparse" if first.sparse else "dense"
-        self.width = first.raw.shape[1]
+        self.width = first.width
         if self.kind == "dense":
             self.raw = Grown(np.zeros((0, self.width), first.raw.dtype))
             self.ready = Grown(np.zeros((0, self.width), self.dtype))
         elif self.kind == "sparse":
-            self.values, self.ready = Grown(np.zeros(0, first.raw.dtype)), Grown(np.zeros(0, self.dtype))
+            self.values, self.ready = Grown(np.zeros(0, first.values.dtype)), Grown(np.zeros(0, self.dtype))
             self.indices, self.starts = Grown(np.zeros(0, np.int32)), Grown(np.zeros(1, np.int64))
 
     def __len__(self) -> int:
         return len(self.ids)
 
-    def like(self, raw: Any, ids: np.ndarray, dtype: Any) -> Side:
-        """Rows that came, in the form of those kept; both get as many columns as either has."""
-        width = max(self.width, raw.shape[1])
-        if self.kind == "dense":
-            raw = raw.toarray() if sp.issparse(raw) else raw
-            self.widen(width)
-            if raw.shape[1] < width:
-                raw = np.pad(raw, ((0, 0), (0, width - raw.shape[1])))
-        elif self.kind == "sparse":
-            raw = sp.csr_matrix(raw)
-        return Side(raw, ids, dtype, self.shift)
+    def like(self, side: Side) -> Side:
+        """Rows that came, in the form of those kept; arrays get as many columns as either has."""
+        if self.kind == "sparse" and not side.sparse:
+            return Side(sp.csr_matrix(side.raw), side.ids, side.dtype)
+        if self.kind != "dense":
+            return side
+        raw = side.raw.toarray() if side.sparse else side.raw
+        self.widen(raw.shape[1])
+        if raw.shape[1] < self.width:
+            raw = np.pad(raw, ((0, 0), (0, self.width - raw.shape[1])))
+        return Side(raw, side.ids, side.dtype, self.shift, sparse=False)
 
     def widen(self, width: int) -> None:
         """More columns, of zeros."""
@@ -94,7 +94,7 @@ class Vectors:
             self.raw.append(side.raw)
             self.ready.append(side.ready)
         elif self.kind == "sparse":
-            self.width = max(self.width, side.raw.shape[1])
+            self.width = max(self.width, side.width)
             self.values.append(side.values)
             self.ready.append(side.ready)
             self.indices.append(side.indices)
@@ -110,12 +110,13 @@ class Vectors:
         elif self.kind == "sparse":
             order = np.arange(len(self))
             order[slots] = len(self) + np.arange(len(slots))
-            table = sp.vstack([self.table(), side.raw], format="csr")[order]
-            self.values, self.indices = Grown(table.data), Grown(table.indices.astype(np.int32))
-            self.starts, self.ready = (
-                Grown(table.indptr.astype(np.int64)),
-                Grown(table.data.astype(self.dtype)),
-            )
+            self.width = max(self.width, side.width)
+            values = np.r_[self.values.view, side.values]
+            indices = np.r_[self.indices.view, side.indices].astype(np.int32)
+            starts = np.r_[self.starts.view, self.starts.view[-1] + side.starts[1:]]
+            parts = gathered(values, indices, starts, order)
+            self.values, self.indices = Grown(parts["values"]), Grown(parts["indices"])
+            self.starts, self.ready = Grown(parts["starts"]), Grown(parts["values"].astype(self.dtype))
 
     def table(self) -> Any:
         """The vectors as they came: an array, or a CSR matrix."""
@@ -141,6 +142,7 @@ class Vectors:
             "values": self.values.view[span],
             "indices": self.indices.view[span],
             "sparse": True,
+            "width": self.width,
         }
         known["starts"] = (starts - starts[0]).astype(np.int32)
         if usual:

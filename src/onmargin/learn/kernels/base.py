@@ -61,6 +61,7 @@ class Kernel:
 
     shifts = False  # a distance: the origin may be moved
     threads = True  # may be asked by two threads at once
+    safe = False  # takes any row, and k(x, x) is never below 0
     name = ""
     parts: tuple[Any, ...] = ()  # what makes two kernels equal
 

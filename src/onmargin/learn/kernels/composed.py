@@ -17,6 +17,7 @@ class Sum(Kernel):
         self.parts = (first, second)
         self.threads = first.threads and second.threads
         self.shifts = first.shifts and second.shifts
+        self.safe = first.safe and second.safe
 
     def _both(self, pair: Pair) -> tuple[np.ndarray, np.ndarray]:
         pair.room = None  # both may want the products
@@ -53,7 +54,7 @@ class _Of(Kernel):
 
     def __init__(self, inner: Kernel) -> None:
         self.inner, self.parts = inner, (inner,)
-        self.threads, self.shifts = inner.threads, inner.shifts
+        self.threads, self.shifts, self.safe = inner.threads, inner.shifts, inner.safe
 
     def check(self, side: Side) -> None:
         self.inner.check(side)

@@ -16,6 +16,8 @@ from .base import BadRow, Kernel, Pair, positive
 class Linear(Kernel):
     """<a, b>"""
 
+    safe = True
+
     def table(self, pair: Pair) -> np.ndarray:
         return pair.products()
 
@@ -42,7 +44,7 @@ class _WithGamma(Kernel):
 class RBF(_WithGamma):
     """exp(-gamma |a - b|^2), the distance from norms and one matrix product."""
 
-    shifts = True
+    shifts, safe = True, True
 
     def __init__(self, gamma: float | None = None) -> None:
         self.gamma = positive("gamma", gamma)
@@ -95,6 +97,7 @@ class Laplacian(_WithGamma):
     """exp(-gamma |a - b|_1)"""
 
     term: Any = staticmethod(city)
+    safe = True
 
     def __init__(self, gamma: float | None = None) -> None:
         self.gamma = positive("gamma", gamma)
@@ -110,6 +113,7 @@ class ChiSquared(Laplacian):
     """exp(-gamma sum (a - b)^2 / (a + b)), for values of at least 0."""
 
     term: Any = staticmethod(chi)
+    safe = False
 
     def check(self, side: Side) -> None:
         values = side.raw.data if side.sparse else side.raw
@@ -128,8 +132,8 @@ class Own(Kernel):
         self.parts = (function,)
 
     def table(self, pair: Pair) -> np.ndarray:
-        shape = (len(pair.left), len(pair.right))
-        return self._asked(pair.left.raw, pair.right.raw, shape).astype(pair.right.dtype)
+        shape, width = (len(pair.left), len(pair.right)), max(pair.left.width, pair.right.width)
+        return self._asked(pair.left.table(width), pair.right.table(width), shape).astype(pair.right.dtype)
 
     def diagonal(self, side: Side) -> np.ndarray:
         return np.concatenate(
