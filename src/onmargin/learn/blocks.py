@@ -84,13 +84,11 @@ class Evaluator:
         """(kernels, outputs, rows): sum_i coefficients[i, k] k(x_i, .), added up in float64."""
         shape = (len(self.kernels), coefficients.shape[1], len(right))
 
-        def share(tiles: list[int]) -> np.ndarray:
+        def share(tiles: list[tuple[int, int]]) -> np.ndarray:
             totals, room = np.zeros(shape), np.empty((TILE, len(right)), right.dtype)
-            for first in tiles:
-                stop = min(first + TILE, len(kept))
-                for total, table in zip(
-                    totals, self.tables(kept.tile(first, stop, right.dtype), right, room), strict=True
-                ):
+            for first, stop in tiles:
+                tables = self.tables(kept.tile(first, stop, right.dtype), right, room)
+                for total, table in zip(totals, tables, strict=True):
                     add_sums(table, coefficients[first:stop], total)
             return totals
 
@@ -102,19 +100,22 @@ class Evaluator:
     def values(self, kept: Vectors, right: Side, out: np.ndarray) -> None:
         """out[j, i] = k(x_i, row j), for i among the kept; one kernel."""
 
-        def share(tiles: list[int]) -> None:
+        def share(tiles: list[tuple[int, int]]) -> None:
             room = np.empty((TILE, len(right)), right.dtype)
-            for first in tiles:
-                stop = min(first + TILE, len(kept))
+            for first, stop in tiles:
                 out[:, first:stop] = next(self.tables(kept.tile(first, stop, right.dtype), right, room)).T
 
         self._shared(len(kept), right, share)
         out[:, : len(kept)] += self.constant
 
-    def _shared(self, kept: int, right: Side, share: Callable[[list[int]], Any]) -> list[Any]:
-        tiles = list(range(0, kept, TILE))
-        if self.threads == 1 or len(tiles) < 2:
-            return [share(tiles)] if tiles else []
+    def _shared(self, kept: int, right: Side, share: Callable[[list[tuple[int, int]]], Any]) -> list[Any]:
+        """Each thread's tiles, of nearly as many vectors."""
+        ends = [kept * number // self.threads for number in range(self.threads + 1)]
+        shares = [
+            [(first, min(first + TILE, stop)) for first in range(begin, stop, TILE)]
+            for begin, stop in zip(ends, ends[1:], strict=False)
+        ]
+        if self.threads == 1:
+            return [share(shares[0])] if kept else []
         right.prime()
-        shares = [tiles[number :: self.threads] for number in range(self.threads)]
         return list(_pool(self.threads).map(share, shares))

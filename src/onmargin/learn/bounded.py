@@ -58,7 +58,7 @@ class Bounded(KernelModel):
         if len(changed):
             self.kept.put(changed, side.some(owner[changed]))
         if len(new):
-            self.kept.append(side.some(owner[new]))
+            self.kept.append(side.some(owner[new]), self.hyper.numbers[ROOM])
         owner[taken] = -1
 
     def weights(self) -> np.ndarray:

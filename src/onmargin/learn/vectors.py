@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -24,11 +25,12 @@ class Grown:
         """The lines so far."""
         return self.buffer[: self.count]
 
-    def append(self, lines: np.ndarray) -> None:
-        """Take lines on."""
+    def append(self, lines: np.ndarray, most: float = math.inf) -> None:
+        """Take lines on; room is made for no more than `most`."""
         total = self.count + len(lines)
         if total > len(self.buffer):
-            room = np.zeros((max(total, 2 * len(self.buffer), 64), *self.buffer.shape[1:]), self.buffer.dtype)
+            length = int(min(max(total, 2 * len(self.buffer), 64), max(most, total)))
+            room = np.zeros((length, *self.buffer.shape[1:]), self.buffer.dtype)
             room[: self.count] = self.view
             self.buffer = room
         self.buffer[self.count : total] = lines
@@ -86,13 +88,13 @@ class Vectors:
         self.raw, self.ready = Grown(np.pad(self.raw.view, more)), Grown(np.pad(self.ready.view, more))
         self.width = width
 
-    def append(self, side: Side) -> None:
-        """Keep these."""
-        self.ids.append(side.ids)
-        self.squares.append(side.squares if self.kind != "numbers" else np.zeros(len(side)))
+    def append(self, side: Side, most: float = math.inf) -> None:
+        """Keep these; there will be no more than `most`."""
+        self.ids.append(side.ids, most)
+        self.squares.append(side.squares if self.kind != "numbers" else np.zeros(len(side)), most)
         if self.kind == "dense":
-            self.raw.append(side.raw)
-            self.ready.append(side.ready)
+            self.raw.append(side.raw, most)
+            self.ready.append(side.ready, most)
         elif self.kind == "sparse":
             self.width = max(self.width, side.width)
             self.values.append(side.values)
