@@ -43,6 +43,14 @@ class LinearWeights:
         bar = float(self._fitted().bar[0]) if self._sets() and self._bars == "running" else 0.0  # type: ignore[attr-defined]
         return np.asarray(self._table_of_weights()[:, -1] * self._bias - bar)  # type: ignore[attr-defined]
 
+    def _comparator_scores(self, X: Any, comparator: Any) -> np.ndarray:
+        """Scores of u = coefficients, or (coefficients, intercept)."""
+        coef, intercept = comparator if isinstance(comparator, tuple) else (comparator, 0.0)
+        table = np.atleast_2d(np.asarray(coef, float))
+        if table.shape != np.shape(self.coef_):
+            raise BadInput(f"the comparator has shape {table.shape}; wanted {np.shape(self.coef_)}")
+        return np.asarray(np.asarray(X @ table.T) + intercept)
+
     def _set_weights(self, model: Model, coef: Any, intercept: Any) -> None:
         """Start from given weights."""
         if coef is None and intercept is None:

@@ -67,6 +67,17 @@ class Support(KernelForm):
         bar = float(model.bar[0]) if running else 0.0
         return np.asarray(model.form.constant * self.dual_coef_.sum(axis=1) - bar)
 
+    def _comparator_scores(self, X: Any, comparator: Any) -> np.ndarray:
+        """Scores of u = sum_i c_i k(x_i, .), over the rows of X."""
+        if not self._in_kernel:
+            scores: np.ndarray = super()._comparator_scores(X, comparator)  # type: ignore[misc]
+            return scores
+        model, table = self._kernel_model(), np.atleast_2d(np.asarray(comparator, float))
+        wanted = (model.start.outputs, X.shape[0])
+        if table.shape != wanted:
+            raise BadInput(f"the comparator has shape {table.shape}; wanted {wanted}, one number per row")
+        return model.scores_of(self._rows(X), table.T)  # type: ignore[attr-defined]
+
     def top_features(self, k: int = 10) -> Any:
         """The k heaviest features of every output."""
         if self._in_kernel:

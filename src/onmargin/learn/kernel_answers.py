@@ -14,6 +14,7 @@ from .kernel_state import KernelState
 from .kernels.base import BadRow
 from .sides import Side, side_of
 from .spaces.center import size as unit_size
+from .vectors import Vectors
 
 
 class KernelAnswers(KernelState):
@@ -26,7 +27,7 @@ class KernelAnswers(KernelState):
         if not self.kept.kind and learning:
             self.kept.begin(side, self.form.precomputed)
             if self.form.shifts and not side.sparse:
-                self.kept.shift = np.array(side.raw[0], float)
+                self.kept.shift = np.median(side.raw, axis=0)  # one strange row does not move it
         return self.kept.like(side)
 
     def _checked_lengths(self, evaluator: Evaluator, side: Side, rows: np.ndarray) -> np.ndarray:
@@ -113,6 +114,20 @@ class KernelAnswers(KernelState):
     def evaluator(self, threads: int = 1) -> Evaluator:
         """The kernels at work."""
         return Evaluator(self.form.kernels, self.form.constant, threads)
+
+    def scores_of(self, rows: Any, coefficients: np.ndarray) -> np.ndarray:
+        """Scores of all rows of a table by sum_i coefficients[i] k(x_i, .) over the same rows."""
+        count = len(coefficients)
+        every = Vectors(np.float64)
+        whole = side_of(rows, np.arange(count), np.arange(count), self.kept.width, np.float64)
+        every.begin(whole, self.form.precomputed)
+        every.append(every.like(whole))
+        out, evaluator = np.zeros(coefficients.shape), self.evaluator()
+        for first in range(0, count, BLOCK):
+            which = np.arange(first, min(first + BLOCK, count))
+            side = side_of(rows, which, which, self.kept.width, np.float64)
+            out[which] = evaluator.sums(every, every.like(side), np.ascontiguousarray(coefficients))[0].T
+        return out
 
     def values_of(self, rows: Any) -> np.ndarray:
         """k(x_i, x) of every vector kept and one row."""

@@ -137,14 +137,13 @@ class Progress:
         return {name: float(known[name]()) for name in wanted}
 
     def regret(self, comparator: Any) -> float:
-        """sum_t loss_t(w_t) - loss_t(u) for u = coefficients, or (coefficients, intercept)."""
+        """sum_t loss_t(w_t) - loss_t(u) for u = coefficients, or (coefficients, intercept).
+
+        Kernel learners: u = sum_i c_i k(x_i, .) over the rows of X, given as c (one line per output).
+        """
         if self.X is None or self.losses is None:
             raise BadInput("regret needs the data and the full trace; run on arrays, trace='full'")
-        coef, intercept = comparator if isinstance(comparator, tuple) else (comparator, 0.0)
-        table = np.atleast_2d(np.asarray(coef, float))
-        if table.shape != np.shape(self.model.coef_):
-            raise BadInput(f"the comparator has shape {table.shape}; wanted {np.shape(self.model.coef_)}")
-        scores = np.asarray(self.X @ table.T) + intercept
+        scores = self.model._comparator_scores(self.X, comparator)
         theirs = self.model._losses_of(scores, self.y)
         return float(np.sum(self.losses) - np.sum(theirs[np.asarray(self.queried, bool)]))
 

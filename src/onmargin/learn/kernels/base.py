@@ -116,7 +116,7 @@ class Kernel:
         return hash((type(self), repr(self.parts)))
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__.lower()}({', '.join(map(repr, self.parts))})"
+        return f"{self.name}({', '.join(repr(part) for part in self.parts if part is not None)})"
 
 
 class BadRow(BadInput):

@@ -13,6 +13,9 @@ from .base import Kernel, Pair, positive
 class Sum(Kernel):
     """k1 + k2"""
 
+    def __repr__(self) -> str:
+        return f"{self.parts[0]!r} + {self.parts[1]!r}"
+
     def __init__(self, first: Kernel, second: Kernel) -> None:
         self.parts = (first, second)
         self.threads = first.threads and second.threads
@@ -41,6 +44,9 @@ class Sum(Kernel):
 class Product(Sum):
     """k1 k2"""
 
+    def __repr__(self) -> str:
+        return f"({self.parts[0]!r}) * ({self.parts[1]!r})"
+
     def table(self, pair: Pair) -> np.ndarray:
         first, second = self._both(pair)
         return np.asarray(first * second)
@@ -66,6 +72,9 @@ class _Of(Kernel):
 class Scaled(_Of):
     """c k, c > 0"""
 
+    def __repr__(self) -> str:
+        return f"{self.factor!r} * ({self.inner!r})"
+
     def __init__(self, inner: Kernel, factor: float) -> None:
         super().__init__(inner)
         self.factor = positive("the factor of a kernel", factor)
@@ -81,6 +90,9 @@ class Scaled(_Of):
 class Normalized(_Of):
     """k(a, b) / sqrt(k(a, a) k(b, b)); a vector with k(a, a) = 0 is the zero vector."""
 
+    def __repr__(self) -> str:
+        return f"({self.inner!r}).normalized()"
+
     def table(self, pair: Pair) -> np.ndarray:
         left, right = (_inverse_roots(self.inner.diagonal(side)) for side in (pair.left, pair.right))
         kind = pair.right.dtype.type
@@ -92,6 +104,9 @@ class Normalized(_Of):
 
 class Columns(_Of):
     """A kernel that sees some columns only (a view)."""
+
+    def __repr__(self) -> str:
+        return f"{self.inner!r} on columns {self.parts[1]}"
 
     def __init__(self, inner: Kernel, columns: Any) -> None:
         super().__init__(inner)

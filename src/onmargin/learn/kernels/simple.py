@@ -16,6 +16,8 @@ from .base import BadRow, Kernel, Pair, positive
 class Linear(Kernel):
     """<a, b>"""
 
+    name = "linear"
+
     safe = True
 
     def table(self, pair: Pair) -> np.ndarray:
@@ -44,6 +46,8 @@ class _WithGamma(Kernel):
 class RBF(_WithGamma):
     """exp(-gamma |a - b|^2), the distance from norms and one matrix product."""
 
+    name = "rbf"
+
     shifts, safe = True, True
 
     def __init__(self, gamma: float | None = None) -> None:
@@ -64,6 +68,10 @@ class RBF(_WithGamma):
 class Polynomial(_WithGamma):
     """(gamma <a, b> + coef0)^degree"""
 
+    def __repr__(self) -> str:
+        gamma = "" if self.gamma is None else f", gamma={self.gamma!r}"
+        return f"poly(degree={self.degree}{gamma}, coef0={self.coef0!r})"
+
     def __init__(self, gamma: float | None = None, degree: int = 3, coef0: float = 0.0) -> None:
         self.gamma, self.degree, self.coef0 = positive("gamma", gamma), degree, coef0
         if not isinstance(degree, int | np.integer) or degree < 1:
@@ -81,6 +89,8 @@ class Polynomial(_WithGamma):
 class Sigmoid(_WithGamma):
     """tanh(gamma <a, b> + coef0); not positive definite: refused where k(x, x) < 0."""
 
+    name = "sigmoid"
+
     def __init__(self, gamma: float | None = None, coef0: float = 0.0) -> None:
         self.gamma, self.coef0 = positive("gamma", gamma), coef0
         self.parts = (self.gamma, self.coef0)
@@ -95,6 +105,8 @@ class Sigmoid(_WithGamma):
 
 class Laplacian(_WithGamma):
     """exp(-gamma |a - b|_1)"""
+
+    name = "laplacian"
 
     term: Any = staticmethod(city)
     safe = True
@@ -112,6 +124,8 @@ class Laplacian(_WithGamma):
 class ChiSquared(Laplacian):
     """exp(-gamma sum (a - b)^2 / (a + b)), for values of at least 0."""
 
+    name = "chi2"
+
     term: Any = staticmethod(chi)
     safe = False
 
@@ -125,11 +139,16 @@ class ChiSquared(Laplacian):
 class Own(Kernel):
     """A user's function k(A, B), which returns the matrix of values."""
 
+    name = "own"
+
     threads = False
 
     def __init__(self, function: Callable[[Any, Any], Any]) -> None:
         self.function = function
         self.parts = (function,)
+
+    def __repr__(self) -> str:
+        return str(getattr(self.function, "__name__", repr(self.function)))
 
     def table(self, pair: Pair) -> np.ndarray:
         shape, width = (len(pair.left), len(pair.right)), max(pair.left.width, pair.right.width)
@@ -156,6 +175,8 @@ class Own(Kernel):
 
 class Precomputed(Kernel):
     """Values given as a table: row i, column j is k(x_i, x_j), columns in training order."""
+
+    name = "precomputed"
 
     def __init__(self, first: int = 0) -> None:
         self.first = first
