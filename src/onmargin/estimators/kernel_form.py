@@ -24,7 +24,10 @@ from .budgets import bytes_of, vectors_for
 from .kernel_stream import KernelStream
 from .lessons import Lesson
 
-GRAIN = {"float64": 1e-10, "float32": 1e-5}  # share of k(x, x) below which a distance is rounding
+# Share of k(x, x) below which a squared distance from a span may be rounding: the root of the precision.
+# (With 1e-10 in float64 a plane of RBF vectors gives coefficients of 1e8 and scores of 300 in place of 4.)
+GRAIN = {"float64": 1e-8, "float32": 3e-4}
+FAR = 30.0  # gamma |x|^2 from which on float32 cannot tell near vectors apart
 
 
 class KernelForm:
@@ -104,22 +107,28 @@ class KernelForm:
         super()._fit_in(model, X)  # type: ignore[misc]
         if isinstance(model, KernelModel) and not model.clock:
             variance = _variance(X) if self.gamma == "scale" else 1.0
+            self._fix_kernel(model, X.shape[1], variance, _spread(X))
             filled = X.nnz / max(X.shape[0], 1) if sp.issparse(X) else float(X.shape[1])
-            self._fix_kernel(model, X.shape[1], variance, filled, sp.issparse(X), X.dtype.itemsize)
+            self._fix_budget(model, filled, sp.issparse(X), X.dtype.itemsize)
 
     def _fix(self, model: Model) -> None:
         super()._fix(model)  # type: ignore[misc]
         if isinstance(model, KernelModel):
-            features = int(model.live[0])
-            self._fix_kernel(model, features, 1.0, float(features), True, 8)
+            features, me = int(model.live[0]), self
+            row = me._stream.packer.rows if me._stream is not None else None  # type: ignore[attr-defined]
+            spread = 0.0 if row is None else float(np.square(row.values[: row.starts[1]]).sum())
+            self._fix_kernel(model, features, 1.0, spread)
+            self._fix_budget(model, float(features), True, 8)
 
-    def _fix_kernel(
-        self, model: KernelModel, features: int, variance: float, filled: float, sparse: bool, itemsize: int
-    ) -> None:
+    def _fix_kernel(self, model: KernelModel, features: int, variance: float, spread: float) -> None:
         gamma = self._given_gamma()
         if gamma is None:
             gamma = 1.0 / (max(features, 1) * variance) if variance > 0 else 1.0
-        model.gamma, model.form = gamma, self._form(gamma)
+        model.fix(gamma, self._form(gamma))
+        if getattr(self, "dtype", None) is None and gamma * spread > FAR:
+            model.fix(gamma, model.form._replace(dtype="float64"))
+
+    def _fix_budget(self, model: KernelModel, filled: float, sparse: bool, itemsize: int) -> None:
         if isinstance(self.budget, str):
             each = filled * (itemsize + model.kept.dtype.itemsize + 4 * sparse) + 16
             each += 8 * model.width * (2 if model.start.average else 1)
@@ -275,6 +284,14 @@ def _variance(X: Any) -> float:
         size = X.shape[0] * X.shape[1]
         return float(np.square(values).sum() / size - (values.sum() / size) ** 2)
     return float(X.var(dtype=np.float64))
+
+
+def _spread(X: Any) -> float:
+    """The mean squared length of some rows; of dense ones from their median, as they are learned."""
+    some = X[:: max(X.shape[0] // 1000, 1)]
+    if sp.issparse(some):
+        return float(np.square(some.data, dtype=np.float64).sum() / max(some.shape[0], 1))
+    return float(np.square(some - np.median(some, axis=0)).sum(axis=1).mean()) if len(some) else 0.0
 
 
 def is_linear(model: KernelModel) -> bool:

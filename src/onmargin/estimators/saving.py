@@ -148,7 +148,8 @@ def _inner(model: Any, facts: dict[str, Any], arrays: dict[str, np.ndarray]) -> 
     inner: Model = model._made_model(Start(*facts["start"]))
     inner.choose(inner.recipe, facts["choices"])
     if "gamma" in facts:
-        inner.form = model._form(facts["gamma"])  # type: ignore[attr-defined]
+        form = model._form(facts["gamma"])._replace(dtype=facts["dtype"])
+        inner.fix(facts["gamma"], form)  # type: ignore[attr-defined]
     inner.restore(facts, arrays)
     inner.bar[...] = arrays["bar"]
     inner.clock = facts["clock"]

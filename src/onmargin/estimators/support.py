@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from ..errors import BadInput
 from .explain import frame_of
@@ -23,7 +24,13 @@ class Support(KernelForm):
     @property
     def support_vectors_(self) -> Any:
         """The vectors kept, in the form they came in (precomputed kernels: none)."""
-        return self._kernel_model().kept.table().copy()
+        table, width = self._kernel_model().kept.table(), self.n_features_in_  # type: ignore[attr-defined]
+        if sp.issparse(table):
+            table = table.copy()
+            table.resize(table.shape[0], width)
+            return table
+        missing = max(width - table.shape[1], 0) if table.shape[1] else 0
+        return np.pad(table, ((0, 0), (0, missing)))
 
     @property
     def n_support_(self) -> int:
@@ -91,6 +98,8 @@ class Support(KernelForm):
         learners: what each feature adds.)
         """
         me: Any = self
+        if not hasattr(self, "_output_names"):
+            raise BadInput("a ball has a distance, not a sum to explain; see score_samples and radius_")
         if not self._in_kernel:
             return super().explain(x, k)  # type: ignore[misc]
         model = self._kernel_model()

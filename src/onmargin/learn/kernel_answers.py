@@ -22,7 +22,7 @@ class KernelAnswers(KernelState):
 
     def _side(self, rows: Any, which: np.ndarray, dtype: Any = None, learning: bool = False) -> Side:
         """Rows of a table, in the form of what is kept; the first to be learned from give that form."""
-        ids, known = self.offset + which, max(self.start.slots - 1, self.kept.width)
+        ids, known = self.offset + which, max(int(self.live[0]), self.kept.width)
         side = side_of(rows, which, ids, known, dtype or self.kept.dtype)
         if not self.kept.kind and learning:
             self.kept.begin(side, self.form.precomputed)
@@ -138,5 +138,5 @@ class KernelAnswers(KernelState):
     def check_rows(self, rows: Any) -> None:
         """Refuse one row that the kernels cannot take."""
         one = np.zeros(1, np.int64)
-        side = side_of(rows, one, one, self.start.slots - 1, self.form.dtype)
+        side = side_of(rows, one, one, int(self.live[0]), self.form.dtype)
         self._checked_lengths(self.evaluator(), side, one)

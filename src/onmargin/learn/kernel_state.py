@@ -91,6 +91,13 @@ class KernelState(Model):
         """A table of so many rows comes next: its rows get numbers of their own."""
         self.offset, self.rows = self.rows, self.rows + count
         self.places = np.full(count, -1, np.int64)
+        if self.form.precomputed:  # a row's number is its column's: the table is the same every time
+            self.offset, self.rows = 0, count
+            self.places[self.kept.ids.view] = np.arange(len(self.kept))
+
+    def fix(self, gamma: float, form: Form) -> None:
+        """What the first data decides, before any of it is kept."""
+        self.gamma, self.form, self.kept = gamma, form, Vectors(form.dtype)
 
     def start_omega(self, radius: float) -> None:
         """The learned radius' coordinate before the first round."""
@@ -147,7 +154,8 @@ class KernelState(Model):
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """What a file must hold: the vectors kept as they came, and the subclass's arrays."""
-        facts = {"gamma": self.gamma, "rows": self.rows, "kind": self.kept.kind, "width": self.kept.width}
+        facts: dict[str, Any] = {"gamma": self.gamma, "rows": self.rows, "dtype": self.form.dtype}
+        facts |= {"kind": self.kept.kind, "width": self.kept.width}
         arrays = {f"kept.{name}": array for name, array in self.kept.arrays().items()}
         for name in self.parts:
             arrays |= _flat(name, getattr(self, name))
@@ -155,7 +163,7 @@ class KernelState(Model):
 
     def restore(self, facts: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
         """Take on a state that was written."""
-        self.gamma, self.rows = facts["gamma"], facts["rows"]
+        self.rows = facts["rows"]
         kept = {name[5:]: array for name, array in arrays.items() if name.startswith("kept.")}
         self.kept = Vectors.restored(self.form.dtype, facts["kind"], facts["width"], kept)
         for name in self.parts:

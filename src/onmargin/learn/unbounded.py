@@ -55,7 +55,8 @@ class Unbounded(KernelModel):
         batch = self.hyper.numbers[BATCH]
         if batch == 1:
             return np.arange(1, count + 1)
-        turns = (np.maximum(self._clocks(weights, count), 1) - 1) // batch
+        seen = weights > 0 if weights.size else 1
+        turns = (self._clocks(weights, count) - seen) // batch  # of the round that scores a row
         return np.asarray(np.searchsorted(turns, turns, side="right"))
 
     def _absorb(self, side: Side, rows: np.ndarray, clock: int) -> None:
