@@ -101,7 +101,7 @@ def project(K, S, t):
     """Coefficients d of the projection of phi(x_t) on the span of S, and the length of what is left."""
     d = np.linalg.solve(K[np.ix_(S, S)], K[S, t])
     rest = K[t, t] - K[S, t] @ d
-    return d, np.sqrt(rest) if rest > 1e-10 * K[t, t] else 0.0
+    return d, np.sqrt(rest) if rest > 1e-8 * K[t, t] else 0.0
 
 
 def enter(A, S, K, t, change, budget=None, tolerance=0.0):

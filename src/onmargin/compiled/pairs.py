@@ -80,6 +80,30 @@ def sparse_sums(
 
 
 @specialise
+def sparse_distances(
+    values: Any, indices: Any, starts: Any, places: Any, across: Any, absent: Any, out: Any
+) -> None:
+    """out[i, j] = |a_i - b_j|^2, column by column: no digits are lost far from the origin."""
+    last = places.shape[0] - 1
+    for i in range(out.shape[0]):
+        for j in range(out.shape[1]):
+            out[i, j] = 0.0
+        for place in range(absent.shape[0]):
+            absent[place] = True
+        for at in range(starts[i], starts[i + 1]):
+            place, value = places[min(indices[at], last)], values[at]
+            if place >= 0:
+                absent[place] = False
+            for j in range(out.shape[1]):
+                gap = value - across[place, j] if place >= 0 else value
+                out[i, j] += gap * gap
+        for place in range(absent.shape[0]):
+            if absent[place]:
+                for j in range(out.shape[1]):
+                    out[i, j] += across[place, j] * across[place, j]
+
+
+@specialise
 def dense_squares(values: Any, out: Any) -> None:
     """out[i] = |a_i|^2 in float64, each summed by itself."""
     for i in range(out.shape[0]):

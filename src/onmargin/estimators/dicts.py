@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Hashable, Mapping
 from typing import Any
 
@@ -83,12 +84,13 @@ class DictFace(RiverFace):
                 self._refuse_names(new)
             stream.take(x)
             if not stream.model.clock:
-                self._fix(stream.model)
+                row = stream.packer.rows
+                self._fix(stream.model, row.values[: row.starts[1]])
                 stream.bind()
         return stream
 
-    def _fix(self, model: Model) -> None:
-        """What the first example decides for good."""
+    def _fix(self, model: Model, values: np.ndarray) -> None:
+        """What the first example, with these values, decides for good."""
 
     def _is_unseen(self, x: Mapping[Hashable, Any], y: Any, w: Any) -> bool:
         """A weight of 0: the example is checked and not seen; nothing grows."""
@@ -165,9 +167,11 @@ class DictFace(RiverFace):
             self._open(None if answers is None or not len(answers) else answers[0])
             me._slots = Slots(me._slots)
             me._model = me._model.copy()
+            if getattr(me, "_labels", None) is not None:
+                me._labels = copy.deepcopy(me._labels)
             table = self._named_table(X)
             if not me._model.clock:
-                self._fix(me._model)
+                self._fix(me._model, table.data[: table.indptr[1]] if table.shape[0] else np.zeros(0))
             me._learn_rows(table, answers, w)
             me._stream = None
 

@@ -9,9 +9,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..compiled.checks import first_not_finite
-from ..errors import BadInput
+from ..errors import BadInput, Diverged
+from ..features.tables import canonical
 from ..learn.algorithms import Row, row_named
 from ..learn.bounded import Bounded
+from ..learn.kernel_answers import FAR
 from ..learn.kernel_model import KernelModel
 from ..learn.kernel_state import Form
 from ..learn.kernels import named
@@ -27,7 +29,6 @@ from .lessons import Lesson
 # Share of k(x, x) below which a squared distance from a span may be rounding: the root of the precision.
 # (With 1e-10 in float64 a plane of RBF vectors gives coefficients of 1e8 and scores of 300 in place of 4.)
 GRAIN = {"float64": 1e-8, "float32": 3e-4}
-FAR = 30.0  # gamma |x|^2 from which on float32 cannot tell near vectors apart
 
 
 class KernelForm:
@@ -104,43 +105,53 @@ class KernelForm:
     # ---- what the first data decides
 
     def _fit_in(self, model: Model, X: Any) -> None:
+        me: Any = self
         super()._fit_in(model, X)  # type: ignore[misc]
+        if isinstance(model, KernelModel):
+            rows = me._rows(X)
+            bad = first_not_finite(rows, X.shape[0])
+            if bad < X.shape[0]:
+                raise me._not_finite(X, bad)
         if isinstance(model, KernelModel) and not model.clock:
+            X = canonical(X) if sp.issparse(X) else X
             variance = _variance(X) if self.gamma == "scale" else 1.0
-            self._fix_kernel(model, X.shape[1], variance, _spread(X))
+            self._fix_kernel(model, X.shape[1], variance, X)
             filled = X.nnz / max(X.shape[0], 1) if sp.issparse(X) else float(X.shape[1])
             self._fix_budget(model, filled, sp.issparse(X), X.dtype.itemsize)
 
-    def _fix(self, model: Model) -> None:
-        super()._fix(model)  # type: ignore[misc]
+    def _fix(self, model: Model, values: np.ndarray) -> None:
+        super()._fix(model, values)  # type: ignore[misc]
         if isinstance(model, KernelModel):
-            features, me = int(model.live[0]), self
-            row = me._stream.packer.rows if me._stream is not None else None  # type: ignore[attr-defined]
-            spread = 0.0 if row is None else float(np.square(row.values[: row.starts[1]]).sum())
-            self._fix_kernel(model, features, 1.0, spread)
+            features = int(model.live[0])
+            self._fix_kernel(model, features, 1.0, sp.csr_matrix(values[None, :]))
             self._fix_budget(model, float(features), True, 8)
 
-    def _fix_kernel(self, model: KernelModel, features: int, variance: float, spread: float) -> None:
+    def _fix_kernel(self, model: KernelModel, features: int, variance: float, X: Any) -> None:
+        """gamma, and whether float32 will do: not where rows lie far from the origin, beside the width."""
         gamma = self._given_gamma()
         if gamma is None:
             gamma = 1.0 / (max(features, 1) * variance) if variance > 0 else 1.0
-        model.fix(gamma, self._form(gamma))
-        if getattr(self, "dtype", None) is None and gamma * spread > FAR:
-            model.fix(gamma, model.form._replace(dtype="float64"))
+        form = self._form(gamma)
+        shifted = form.shifts and not sp.issparse(X)
+        if form.sharpness * _spread(X, shifted) > FAR:
+            form = form._replace(direct=sp.issparse(X))
+            if getattr(self, "dtype", None) is None:
+                form = form._replace(dtype="float64")
+        model.fix(gamma, form)
 
     def _fix_budget(self, model: KernelModel, filled: float, sparse: bool, itemsize: int) -> None:
         if isinstance(self.budget, str):
-            each = filled * (itemsize + model.kept.dtype.itemsize + 4 * sparse) + 16
+            each = filled * (itemsize + model.kept.dtype.itemsize + 4 * sparse) + 40
             each += 8 * model.width * (2 if model.start.average else 1)
             room = vectors_for(self.budget, each, self._has_square())
-            model.choose(model.recipe, model.choices | {"room": room})
+            model.choose(model.recipe, model.choices | {"room": room, "bytes": bytes_of(self.budget)})
 
     def _refresh(self, model: Model) -> None:
         """Go on with the parameters as they are now; room that was counted in memory stays."""
-        room = model.choices.get("room", math.inf)
+        counted = {name: model.choices[name] for name in ("room", "bytes") if name in model.choices}
         super()._refresh(model)  # type: ignore[misc]
-        if isinstance(self.budget, str) and math.isfinite(room):
-            model.choose(model.recipe, model.choices | {"room": room})
+        if isinstance(self.budget, str) and "bytes" in counted:
+            model.choose(model.recipe, model.choices | counted)
 
     def _has_square(self) -> bool:
         return True
@@ -177,8 +188,6 @@ class KernelForm:
                 raise BadInput(f"gamma={self.gamma!r}; wanted 'scale', 'auto' or a number above 0")
         elif positive("gamma", self.gamma) is None:
             raise BadInput("gamma=None; wanted 'scale', 'auto' or a number above 0")
-        if not isinstance(self.coef0, int | float | np.number) or not math.isfinite(self.coef0):
-            raise BadInput(f"coef0={self.coef0!r}; wanted a finite number")
         self._form(self._given_gamma())
         if isinstance(self.budget, str):
             bytes_of(self.budget)
@@ -237,6 +246,18 @@ class KernelForm:
         if self._in_kernel and self._stream is not None:  # type: ignore[attr-defined]
             self._stream.check_kernel(x)  # type: ignore[attr-defined]
 
+    def _not_finite(
+        self, X: Any, row: int, done: str = "nothing was learned", names: list[Any] | None = None
+    ) -> BadInput:
+        """The line for a row that cannot be used; of a kernel, also one that its values overflow on."""
+        error: BadInput = super()._not_finite(X, row, done, names)  # type: ignore[misc]
+        if self._in_kernel and isinstance(error, Diverged):
+            return BadInput(
+                f"row {row} has kernel values that are not finite; {done}; scale the values, or set "
+                "dtype='float64'"
+            )
+        return error
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]
         tags.input_tags.pairwise = self._is_precomputed()
@@ -248,9 +269,6 @@ class KernelForm:
         if not self._in_kernel:
             model: Model = super()._learning_copy(X, lesson)  # type: ignore[misc]
             return model
-        bad = first_not_finite(lesson.rows, lesson.count)
-        if bad < lesson.count:
-            raise me._not_finite(X, bad)
         copy: Model = me._fitted().copy()
         return copy
 
@@ -286,12 +304,13 @@ def _variance(X: Any) -> float:
     return float(X.var(dtype=np.float64))
 
 
-def _spread(X: Any) -> float:
-    """The mean squared length of some rows; of dense ones from their median, as they are learned."""
+def _spread(X: Any, shifted: bool) -> float:
+    """The mean squared length of some rows, from their median where that is how they are learned."""
     some = X[:: max(X.shape[0] // 1000, 1)]
     if sp.issparse(some):
         return float(np.square(some.data, dtype=np.float64).sum() / max(some.shape[0], 1))
-    return float(np.square(some - np.median(some, axis=0)).sum(axis=1).mean()) if len(some) else 0.0
+    some = some - np.median(some, axis=0) if shifted else some
+    return float(np.square(some, dtype=np.float64).sum() / max(len(some), 1))
 
 
 def is_linear(model: KernelModel) -> bool:

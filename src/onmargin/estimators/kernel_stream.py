@@ -15,6 +15,8 @@ from ..learn.vocabulary import Examples
 from .lessons import NO_ORDER, NONE
 from .stream import Stream
 
+LARGE = 1e15  # values whose kernels may overflow in float32
+
 
 class KernelStream(Stream):
     """One row at a time through the model's blocks."""
@@ -73,7 +75,8 @@ class KernelStream(Stream):
 
     def check_kernel(self, x: Mapping[Hashable, Any]) -> None:
         """Refuse an example that the kernel cannot take."""
-        if not all(kernel.safe for kernel in self.model.form.kernels):
+        largest = max(map(abs, x.values()), default=0.0)
+        if largest > LARGE or not all(kernel.safe for kernel in self.model.form.kernels):
             self.model.check_rows(self.row_of(x))
 
     def scores(self, x: Mapping[Hashable, Any]) -> np.ndarray:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import BadInput
+from ..learn.kernel_model import KernelModel
 from ..learn.spaces.linear import Linear
 from ..learn.vocabulary import BAR
 from .linear import LinearWeights
@@ -33,8 +34,10 @@ def merge(models: Any, weights: Any = None) -> Any:
     first: Any = models[0]
     merged = copy.deepcopy(first)
     model = merged._fitted()
-    if not isinstance(model.space, Linear):
+    if not isinstance(getattr(model, "space", None), Linear):
         raise BadInput(f"{type(first).__name__} keeps more than weights; its models cannot be averaged")
+    if any(isinstance(other._fitted(), KernelModel) for other in models):
+        raise BadInput("got a kernel learner, which keeps vectors; wanted linear models of one kind")
     for other in models[1:]:
         if type(other) is not type(first) or other.coef_.shape != first.coef_.shape:
             raise BadInput("the models differ in class or shape; wanted linear models of one kind")

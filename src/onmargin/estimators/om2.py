@@ -85,8 +85,8 @@ class OM2(Support, LinearClassifier):
 
     def _form(self, gamma: float | None) -> Form:
         if self._is_precomputed():
-            rows = self._width // max(self._count, 1)
-            blocks = [Precomputed(number * rows) for number in range(self._count)]
+            rows = self._width // max(self.n_kernels_, 1)
+            blocks = [Precomputed(number * rows) for number in range(self.n_kernels_)]
             return Form(tuple(blocks), 0.0, self._precision())
         made = [_made(kernel, gamma) for kernel in self._listed()]
         if self.views is not None:
@@ -107,7 +107,7 @@ class OM2(Support, LinearClassifier):
             raise BadInput(f"views names column {max(found)}, but X has {self._width} columns")
         return np.array(found, np.int64)
 
-    _count = 0  # precomputed: how many matrices
+    n_kernels_ = 0  # precomputed: how many matrices
 
     def _model_kind(self) -> type[KernelModel]:
         return MultiKernelModel
@@ -156,9 +156,9 @@ class OM2(Support, LinearClassifier):
                 f"kernels='precomputed' got shape {np.shape(X)}; wanted (F, n, n) to fit, (F, m, n) to ask"
             )
         if reset:
-            self._count = cube.shape[0]
-        elif cube.shape[0] != self._count:
-            raise BadInput(f"got {cube.shape[0]} matrices; wanted {self._count}, one per kernel")
+            self.n_kernels_ = cube.shape[0]
+        elif cube.shape[0] != self.n_kernels_:
+            raise BadInput(f"got {cube.shape[0]} matrices; wanted {self.n_kernels_}, one per kernel")
         flat = np.ascontiguousarray(cube.transpose(1, 0, 2).reshape(cube.shape[1], -1))
         return LinearClassifier._table(self, flat, reset=reset, learning=learning)
 

@@ -9,8 +9,11 @@ from __future__ import annotations
 import ast
 import hashlib
 import inspect
+import re
 import textwrap
 from typing import Any
+
+import numpy as np
 
 from ..compiled.parts import plain
 from ..errors import BadInput
@@ -35,7 +38,13 @@ def packed(value: Any) -> Any:
         return {"recipe": given, "own": value.own, "functions": marks}
     if isinstance(value, Kernel):
         return {"kernel": type(value).__name__, "parts": [packed(part) for part in value.parts]}
+    if isinstance(value, slice):
+        return {"slice": (value.start, value.stop, value.step)}
     if callable(value) and not isinstance(value, type):
+        if not inspect.isfunction(plain(value)):
+            raise BadInput(
+                f"{value!r} cannot be saved; wanted a kernel by name, of om.kernels, or a function"
+            )
         return {"function": plain(value).__name__, "mark": source_mark(value)}
     if isinstance(value, tuple | list):
         return type(value)(packed(item) for item in value)
@@ -52,6 +61,8 @@ def unpacked(value: Any, parts: dict[str, Any] | None) -> Any:
         return prior
     if isinstance(value, dict) and set(value) == {"kernel", "parts"}:
         return KERNELS[value["kernel"]](*(unpacked(part, parts) for part in value["parts"]))
+    if isinstance(value, dict) and set(value) == {"slice"}:
+        return slice(*value["slice"])
     if isinstance(value, dict) and set(value) == {"function", "mark"}:
         return _found(value["function"], value["mark"], parts)
     if isinstance(value, tuple | list):
@@ -68,7 +79,7 @@ def _found(name: str, mark: str, parts: dict[str, Any] | None) -> Any:
     """A user's function, brought along."""
     if name not in (parts or {}):
         raise BadInput(f"the model has the function {name!r}; give it as parts={{{name!r}: ...}}")
-    if source_mark((parts or {})[name]) != mark:
+    if not inspect.isfunction(plain((parts or {})[name])) or source_mark((parts or {})[name]) != mark:
         raise BadInput(f"parts[{name!r}] is not the function that the model was saved with")
     return (parts or {})[name]
 
@@ -88,9 +99,21 @@ def source_mark(function: Any, above: tuple[Any, ...] = ()) -> str:
     seen = inspect.getclosurevars(python)
     for name, value in sorted({**seen.globals, **seen.nonlocals}.items()):
         called = inspect.isfunction(plain(value))
-        outside = source_mark(value, (*above, python)) if called else repr(value)
+        outside = source_mark(value, (*above, python)) if called else _outside(value)
         text += "" if inspect.ismodule(value) else f"; {name} = {outside}"
     return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _outside(value: Any) -> str:
+    """A value that a function sees: its digits; of other things their kind, for their place says nothing."""
+    plain_kinds = (bool, int, float, complex, str, bytes, tuple, frozenset, type(None), np.generic)
+    if isinstance(value, plain_kinds):
+        return repr(value)
+    if isinstance(value, np.ndarray):
+        return hashlib.sha256(value.tobytes()).hexdigest()
+    if isinstance(value, list | set | dict):
+        return re.sub(r" at 0x[0-9a-f]+", "", repr(value))
+    return f"{type(value).__module__}.{type(value).__qualname__}"
 
 
 def _name(part: Any) -> Any:

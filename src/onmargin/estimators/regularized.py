@@ -160,7 +160,7 @@ class Regularized:
             raise BadInput(f"groups= has {len(me.groups)} columns and a new feature came; set groups=None")
         super()._widen(model, slots)  # type: ignore[misc]
 
-    def _fix(self, model: Model) -> None:
+    def _fix(self, model: Model, values: np.ndarray) -> None:
         """Dicts: the first example says how many features there are."""
         model.choose(model.recipe, self._choices())
 

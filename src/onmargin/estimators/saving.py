@@ -27,7 +27,7 @@ from .regressor import PassiveAggressiveRegressor
 from .second_order import AROW, SecondOrderPerceptron, SoftConfidenceWeighted
 from .uniclass import PassiveAggressiveUniclass
 
-FOUND = ("objective_", "dual_gap_")  # what a fit found beside the model
+FOUND = ("objective_", "dual_gap_", "n_kernels_")  # what a fit found beside the model
 
 CLASSES: dict[str, type[Any]] = {
     cls.__name__: cls
@@ -110,8 +110,8 @@ def load(path: str | os.PathLike[str], parts: dict[str, Any] | None = None) -> A
     cls = CLASSES.get(facts.get("class", ""))
     if cls is None:
         raise BadFile(f"{path} holds a {facts.get('class')!r}, which this version does not know")
-    parameters = {name: unpacked(value, parts) for name, value in facts.get("parameters", {}).items()}
     try:
+        parameters = {name: unpacked(value, parts) for name, value in facts.get("parameters", {}).items()}
         model = _rebuilt(cls, parameters, facts, arrays)
         model._begun = {name: unpacked(value, parts) for name, value in model._begun.items()}
         return model
@@ -148,7 +148,7 @@ def _inner(model: Any, facts: dict[str, Any], arrays: dict[str, np.ndarray]) -> 
     inner: Model = model._made_model(Start(*facts["start"]))
     inner.choose(inner.recipe, facts["choices"])
     if "gamma" in facts:
-        form = model._form(facts["gamma"])._replace(dtype=facts["dtype"])
+        form = model._form(facts["gamma"])._replace(dtype=facts["dtype"], direct=facts["direct"])
         inner.fix(facts["gamma"], form)  # type: ignore[attr-defined]
     inner.restore(facts, arrays)
     inner.bar[...] = arrays["bar"]

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from ..compiled.checks import first_not_finite
 from ..errors import BadInput
 from .explain import frame_of
 from .kernel_form import KernelForm, is_linear
@@ -44,7 +45,7 @@ class Support(KernelForm):
         table = model.mean_weights()[:, : model.start.outputs].T
         if getattr(self, "_bars", "") == "dummy" and self._sets():  # type: ignore[attr-defined]
             table = table[:-1] - table[-1:]
-        return np.ascontiguousarray(table)
+        return np.array(table, order="C")
 
     def _spelled_out(self) -> np.ndarray:
         """(outputs, features) weights of a linear kernel."""
@@ -107,6 +108,7 @@ class Support(KernelForm):
             stream = me._stream or me._open()
             stream.packer.check(x)
             rows, count = stream.row_of(x), 1
+            table = None
         else:
             table = me._table(
                 x if hasattr(x, "columns") or np.ndim(x) == 2 else np.atleast_2d(x), reset=False
@@ -114,6 +116,8 @@ class Support(KernelForm):
             rows, count = me._rows(table), table.shape[0]
         if count != 1:
             raise BadInput(f"got {count} rows; wanted one example")
+        if table is not None and first_not_finite(rows, 1) < 1:
+            raise me._not_finite(table, 0, "nothing was explained")
         values, numbers = model.values_of(rows), self.support_
         lines = []
         for label, weights in zip(me._output_names(), self.dual_coef_, strict=True):

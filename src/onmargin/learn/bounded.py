@@ -60,6 +60,19 @@ class Bounded(KernelModel):
         if len(new):
             self.kept.append(side.some(owner[new]), self.hyper.numbers[ROOM])
         owner[taken] = -1
+        self._count_bytes()
+
+    def _rows_at_once(self) -> int:
+        counted = "bytes" in self.choices and self.kept.kind == "sparse"
+        return 16 if counted and len(self.kept) < self.hyper.numbers[ROOM] else super()._rows_at_once()
+
+    def _count_bytes(self) -> None:
+        """Sparse vectors may be longer than the first ones: when the memory is used up, no more are kept."""
+        limit, count = self.choices.get("bytes"), len(self.kept)
+        if limit is None or self.kept.kind != "sparse" or count >= self.hyper.numbers[ROOM]:
+            return
+        if self.kept.bytes + 8 * count * (3 * self.width + self.space.square.shape[1]) > limit:
+            self.choose(self.recipe, self.choices | {"room": float(max(count, 1))})
 
     def weights(self) -> np.ndarray:
         """(vectors, outputs) coefficients that predict the next round."""
@@ -78,6 +91,11 @@ class Bounded(KernelModel):
     @property
     def _ledger(self) -> np.ndarray:
         return self.space.ledger
+
+    def _fits(self) -> bool:
+        like = self._arrays(len(self.space.weights))
+        same = all(old.shape == new.shape for old, new in zip(self.space, like, strict=True))
+        return same and len(self.kept) == self.space.ledger[COUNT] <= len(self.space.weights)
 
     def _reshape(self, change: Any) -> None:
         weights, drift = change(self.space.weights), change(self.space.drift)

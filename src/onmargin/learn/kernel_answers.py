@@ -16,6 +16,8 @@ from .sides import Side, side_of
 from .spaces.center import size as unit_size
 from .vectors import Vectors
 
+FAR = 30.0  # gamma |x|^2 from which on float32 cannot tell near vectors apart
+
 
 class KernelAnswers(KernelState):
     """Scores, lengths, and rows in the form of what is kept."""
@@ -24,24 +26,30 @@ class KernelAnswers(KernelState):
         """Rows of a table, in the form of what is kept; the first to be learned from give that form."""
         ids, known = self.offset + which, max(int(self.live[0]), self.kept.width)
         side = side_of(rows, which, ids, known, dtype or self.kept.dtype)
+        side.direct = self.form.direct
         if not self.kept.kind and learning:
             self.kept.begin(side, self.form.precomputed)
             if self.form.shifts and not side.sparse:
-                self.kept.shift = np.median(side.raw, axis=0)  # one strange row does not move it
-        return self.kept.like(side)
+                self.kept.shift_to(np.median(side.raw, axis=0))  # one strange row does not move it
+        side = self.kept.like(side)
+        if learning and side.shift is not None and self.form.sharpness * np.median(side.squares) > FAR:
+            self.kept.shift_to(np.median(side.raw, axis=0))  # the stream has moved away
+            side = Side(side.raw, side.ids, side.dtype, self.kept.shift, sparse=False)
+        return side
 
     def _checked_lengths(self, evaluator: Evaluator, side: Side, rows: np.ndarray) -> np.ndarray:
         """(kernels, rows) k(x, x), none of which may be negative."""
         self._check_side(side, rows, "nothing was learned")
-        own = evaluator.diagonals(side)
-        own[:, ~side.finite] = np.nan  # the loop stops there
+        with np.errstate(over="ignore", invalid="ignore"):
+            own = evaluator.diagonals(side) - evaluator.constant
+            own[:, ~side.finite] = np.nan  # the loop stops there
         if (own < 0).any():
             worst = int(np.argmax((own < 0).any(axis=0)))
             raise BadInput(
                 f"row {rows[worst]} has k(x, x) = {own[:, worst].min():.3g}, below 0: the kernel is not "
                 "positive on this data; nothing was learned; choose another kernel"
             )
-        return own
+        return own + evaluator.constant
 
     def _check_side(self, side: Side, rows: np.ndarray, done: str) -> None:
         """Refuse rows that a kernel is not made for, by their numbers in the table."""
@@ -71,7 +79,7 @@ class KernelAnswers(KernelState):
             wide.kept.widen(rows.values.shape[1])
             return wide.scores(rows, count, averaged)
         coefficients = np.ascontiguousarray(self.mean_weights() if averaged else self.weights())
-        with sharing(len(self.kept)) as threads:
+        with sharing(len(self.kept)) as threads, np.errstate(over="ignore", invalid="ignore"):
             evaluator = self.evaluator(threads)
             centre = None
             if self.recipe.space.size is unit_size:  # a ball
@@ -131,12 +139,19 @@ class KernelAnswers(KernelState):
 
     def values_of(self, rows: Any) -> np.ndarray:
         """k(x_i, x) of every vector kept and one row."""
-        out = np.zeros((1, len(self.kept)))
-        self.evaluator().values(self.kept, self._side(rows, np.arange(1)), out)
+        out, side = np.zeros((1, len(self.kept))), self._side(rows, np.arange(1), np.dtype(np.float64))
+        self._check_side(side, np.zeros(1, int), "nothing was answered")
+        self.evaluator().values(self.kept, side, out)
         return np.asarray(out[0])
 
     def check_rows(self, rows: Any) -> None:
         """Refuse one row that the kernels cannot take."""
         one = np.zeros(1, np.int64)
         side = side_of(rows, one, one, int(self.live[0]), self.form.dtype)
-        self._checked_lengths(self.evaluator(), side, one)
+        own = self._checked_lengths(self.evaluator(), side, one)
+        if not np.isfinite(own).all():
+            raise BadInput(
+                "the kernel values are not finite; nothing was learned; scale them, or set dtype='float64'"
+            )
+        if not all(kernel.safe for kernel in self.form.kernels) and len(self.kept):
+            self.values_of(rows)  # a function of the user's fails now, or not at all

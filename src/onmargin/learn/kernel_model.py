@@ -49,7 +49,7 @@ class KernelModel(KernelAnswers):
             self.open(last + 1)
         sums, at = np.zeros(4), 0
         while at < count:
-            stop = min(at + (self.most or block_size(len(self.kept))), count)
+            stop = min(at + (self.most or self._rows_at_once()), count)
             stop = at + self._whole_batches(weights[at:stop], stop - at)
             rows = order[at:stop] if order.size else np.arange(first + at, first + stop)
             side = self._side(examples.rows, rows, learning=True)
@@ -65,11 +65,14 @@ class KernelModel(KernelAnswers):
             at = stop
         return _summed(self.clock, count, sums)
 
+    def _rows_at_once(self) -> int:
+        return block_size(len(self.kept))
+
     def _play_block(
         self, side: Side, part: Examples, rows: np.ndarray, trace: np.ndarray, judged: bool
     ) -> Tally:
         """One block: prepared, played, absorbed."""
-        with sharing(len(self.kept)) as threads:
+        with sharing(len(self.kept)) as threads, np.errstate(over="ignore", invalid="ignore"):
             evaluator = self.evaluator(threads)
             own = self._checked_lengths(evaluator, side, rows)
             block = self._ready_block(evaluator, side, own, part.weights, judged)

@@ -26,6 +26,12 @@ class Form(NamedTuple):
     kernels: tuple[Kernel, ...]
     constant: float
     dtype: str
+    direct: bool = False  # sparse rows lie far from the origin
+
+    @property
+    def sharpness(self) -> float:
+        """How fast the kernels fall."""
+        return max(kernel.sharpness for kernel in self.kernels)
 
     @property
     def precomputed(self) -> bool:
@@ -154,7 +160,8 @@ class KernelState(Model):
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """What a file must hold: the vectors kept as they came, and the subclass's arrays."""
-        facts: dict[str, Any] = {"gamma": self.gamma, "rows": self.rows, "dtype": self.form.dtype}
+        facts: dict[str, Any] = {"gamma": self.gamma, "rows": self.rows}
+        facts |= {"dtype": self.form.dtype, "direct": self.form.direct}
         facts |= {"kind": self.kept.kind, "width": self.kept.width}
         arrays = {f"kept.{name}": array for name, array in self.kept.arrays().items()}
         for name in self.parts:
@@ -168,6 +175,12 @@ class KernelState(Model):
         self.kept = Vectors.restored(self.form.dtype, facts["kind"], facts["width"], kept)
         for name in self.parts:
             setattr(self, name, _unflat(name, getattr(self, name), arrays))
+        if not self._fits():
+            raise ValueError("its arrays do not fit each other")
+
+    def _fits(self) -> bool:
+        """Do the subclass's arrays fit the vectors kept?"""
+        raise NotImplementedError
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name not in UNKEPT}

@@ -22,6 +22,9 @@ class MultiKernelModel(Unbounded):
         super()._begin()
         self.norms, self.omegas = np.zeros((2, len(self.form.kernels)))
 
+    def _fits(self) -> bool:
+        return super()._fits() and self.norms.shape == self.omegas.shape == (len(self.form.kernels),)
+
     def _ready_block(
         self, evaluator: Evaluator, side: Side, own: np.ndarray, weights: np.ndarray, judged: bool
     ) -> Any:

@@ -45,6 +45,8 @@ class Side:
         shape = (len(self), max(width, self.width))
         return sp.csr_matrix((self.values, self.indices, self.starts), shape=shape)
 
+    direct = False  # distances are summed entry by entry: the rows lie far from the origin
+
     @cached_property
     def sparse(self) -> bool:
         """Is it a CSR matrix?"""

@@ -116,6 +116,11 @@ class Unbounded(KernelModel):
     def _ledger(self) -> np.ndarray:
         return self.ledger
 
+    def _fits(self) -> bool:
+        lines = (len(self.kept), self.width)
+        fits = self.coefficients.view.shape == self.drifts.view.shape == lines
+        return fits and len(self.held) == len(self.held_slots) and self.ledger.shape == fresh_ledger().shape
+
     def _reshape(self, change: Any) -> None:
         for name in ("coefficients", "drifts", "held"):
             setattr(self, name, Grown(np.ascontiguousarray(change(getattr(self, name).view))))

@@ -68,7 +68,7 @@ class Vectors:
     def like(self, side: Side) -> Side:
         """Rows that came, in the form of those kept; arrays get as many columns as either has."""
         if self.kind == "sparse" and not side.sparse:
-            return Side(sp.csr_matrix(side.raw), side.ids, side.dtype)
+            return Side(sp.csr_matrix(side.raw), side.ids, side.dtype, direct=side.direct)
         if self.kind != "dense":
             return side
         raw = side.raw.toarray() if side.sparse else side.raw
@@ -87,6 +87,12 @@ class Vectors:
             self.shift = np.pad(self.shift, more[1])
         self.raw, self.ready = Grown(np.pad(self.raw.view, more)), Grown(np.pad(self.ready.view, more))
         self.width = width
+
+    def shift_to(self, shift: np.ndarray) -> None:
+        """Measure dense vectors from here."""
+        self.shift = shift
+        moved = Side(self.raw.view, self.ids.view, self.dtype, shift, sparse=False)
+        self.ready, self.squares = Grown(moved.ready), Grown(moved.squares)
 
     def append(self, side: Side, most: float = math.inf) -> None:
         """Keep these; there will be no more than `most`."""
@@ -151,6 +157,11 @@ class Vectors:
             known |= {"ready": self.ready.view[span], "squares": squares}
         return Side(None, ids, dtype, **known)
 
+    @property
+    def bytes(self) -> int:
+        """What the vectors take."""
+        return sum(part.view.nbytes for part in vars(self).values() if isinstance(part, Grown))
+
     def arrays(self) -> dict[str, np.ndarray]:
         """What a file must hold: the vectors as they came."""
         found = {"ids": self.ids.view}
@@ -171,6 +182,8 @@ class Vectors:
         raw: Any = np.zeros((len(arrays["ids"]), width))
         if kind == "dense":
             raw = arrays["raw"]
+            if raw.shape != (len(arrays["ids"]), width):
+                raise ValueError("its vectors have the wrong shape")
         elif kind == "sparse":
             parts = arrays["values"], arrays["indices"], arrays["starts"]
             raw = sp.csr_matrix(parts, shape=(len(arrays["ids"]), width))

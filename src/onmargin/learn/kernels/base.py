@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ...compiled.pairs import sparse_products, summed
+from ...compiled.pairs import sparse_distances, sparse_products, summed
 from ...errors import BadInput
 from ...features.tables import canonical
 from ..sides import Side
+
+DIRECT = 2048  # columns of a block up to which distances may be summed one by one
 
 
 class Pair:
@@ -38,6 +40,17 @@ class Pair:
             self.held = out
         return self.held
 
+    def distances(self) -> np.ndarray | None:
+        """|a - b|^2 of sparse pairs, entry by entry, where rows lie far from the origin; else None."""
+        left, right = self.left, self.right
+        if not (left.sparse and right.direct and len(right.columns) <= DIRECT):
+            return None
+        out = self.empty()
+        absent = np.zeros(len(right.columns), bool)
+        entries = left.ready, left.indices, left.starts
+        sparse_distances(*entries, right.places, right.across, absent, out)
+        return out
+
     def sums(self, term: Any) -> np.ndarray:
         """sum over columns of term(a, b) of all pairs."""
         left, right, out = self.left, self.right, self.empty()
@@ -62,6 +75,7 @@ class Kernel:
     shifts = False  # a distance: the origin may be moved
     threads = True  # may be asked by two threads at once
     safe = False  # takes any row, and k(x, x) is never below 0
+    sharpness = 0.0  # gamma of a Gaussian: how fast it falls with the squared distance
     name = ""
     parts: tuple[Any, ...] = ()  # what makes two kernels equal
 
@@ -98,7 +112,7 @@ class Kernel:
         return Sum(self, made(other))
 
     def __radd__(self, other: Any) -> Kernel:
-        return made(other) + self
+        return self if other == 0 else made(other) + self  # sum([...]) begins with 0
 
     def __mul__(self, other: Any) -> Kernel:
         from .composed import Product, Scaled
@@ -159,3 +173,11 @@ def positive(name: str, value: Any) -> Any:
     if isinstance(value, bool) or not 0 < number < math.inf:
         raise BadInput(f"{name}={value!r}; wanted a number above 0")
     return number
+
+
+def finite(name: str, value: Any) -> float:
+    """A finite number."""
+    fine = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+    if not fine or not math.isfinite(value):
+        raise BadInput(f"{name}={value!r}; wanted a finite number")
+    return float(value)

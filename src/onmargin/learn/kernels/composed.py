@@ -21,6 +21,7 @@ class Sum(Kernel):
         self.threads = first.threads and second.threads
         self.shifts = first.shifts and second.shifts
         self.safe = first.safe and second.safe
+        self.sharpness = max(first.sharpness, second.sharpness)
 
     def _both(self, pair: Pair) -> tuple[np.ndarray, np.ndarray]:
         pair.room = None  # both may want the products
@@ -61,6 +62,7 @@ class _Of(Kernel):
     def __init__(self, inner: Kernel) -> None:
         self.inner, self.parts = inner, (inner,)
         self.threads, self.shifts, self.safe = inner.threads, inner.shifts, inner.safe
+        self.sharpness = inner.sharpness
 
     def check(self, side: Side) -> None:
         self.inner.check(side)

@@ -6,11 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from ...compiled.pairs import chi, city, to_exponents, to_gaussians
 from ...errors import BadInput
 from ..sides import Side
-from .base import BadRow, Kernel, Pair, positive
+from .base import BadRow, Kernel, Pair, finite, positive
 
 
 class Linear(Kernel):
@@ -38,6 +39,11 @@ class _WithGamma(Kernel):
         return type(self)(gamma, *self.parts[1:])  # type: ignore[call-arg]
 
     @property
+    def sharpness(self) -> float:  # type: ignore[override]
+        """gamma, of kernels that fall with a distance."""
+        return float(self.width) if self.shifts else 0.0
+
+    @property
     def width(self) -> Any:
         """gamma; 1 where nobody gave one."""
         return 1.0 if self.gamma is None else self.gamma
@@ -56,6 +62,9 @@ class RBF(_WithGamma):
 
     def table(self, pair: Pair) -> np.ndarray:
         kind, sole = pair.right.dtype.type, pair.room is not None
+        gaps = pair.distances()
+        if gaps is not None:
+            return np.asarray(np.exp(np.multiply(gaps, -kind(self.width), out=gaps), out=gaps))
         values = pair.products() if sole else pair.products().copy()
         squares = pair.left.squares.astype(kind), pair.right.squares.astype(kind)
         if kind is np.float32:
@@ -73,8 +82,8 @@ class Polynomial(_WithGamma):
         return f"poly(degree={self.degree}{gamma}, coef0={self.coef0!r})"
 
     def __init__(self, gamma: float | None = None, degree: int = 3, coef0: float = 0.0) -> None:
-        self.gamma, self.degree, self.coef0 = positive("gamma", gamma), degree, coef0
-        if not isinstance(degree, int | np.integer) or degree < 1:
+        self.gamma, self.degree, self.coef0 = positive("gamma", gamma), degree, finite("coef0", coef0)
+        if isinstance(degree, bool) or not isinstance(degree, int | np.integer) or degree < 1:
             raise BadInput(f"degree={degree!r}; wanted a whole number of at least 1")
         self.parts = (self.gamma, self.degree, self.coef0)
 
@@ -92,7 +101,7 @@ class Sigmoid(_WithGamma):
     name = "sigmoid"
 
     def __init__(self, gamma: float | None = None, coef0: float = 0.0) -> None:
-        self.gamma, self.coef0 = positive("gamma", gamma), coef0
+        self.gamma, self.coef0 = positive("gamma", gamma), finite("coef0", coef0)
         self.parts = (self.gamma, self.coef0)
 
     def table(self, pair: Pair) -> np.ndarray:
@@ -109,7 +118,7 @@ class Laplacian(_WithGamma):
     name = "laplacian"
 
     term: Any = staticmethod(city)
-    safe = True
+    safe, shifts = True, True
 
     def __init__(self, gamma: float | None = None) -> None:
         self.gamma = positive("gamma", gamma)
@@ -127,7 +136,7 @@ class ChiSquared(Laplacian):
     name = "chi2"
 
     term: Any = staticmethod(chi)
-    safe = False
+    safe, shifts = False, False
 
     def check(self, side: Side) -> None:
         values = side.raw.data if side.sparse else side.raw
@@ -162,7 +171,8 @@ class Own(Kernel):
     def _asked(self, A: Any, B: Any, shape: tuple[int, int]) -> np.ndarray:
         name = getattr(self.function, "__name__", type(self.function).__name__)
         try:
-            values = np.asarray(self.function(A, B), float)
+            found = self.function(A, B)
+            values = np.asarray(found.toarray() if sp.issparse(found) else found, float)
         except (TypeError, ValueError) as error:
             reason = " ".join(str(error).split())[:100]
             raise BadInput(f"the kernel {name!r} failed ({reason}); wanted k(A, B)") from None
