@@ -39,11 +39,13 @@ _HOMES = {
     "conformance": "",
     "datasets": "",
     "kernels": "",
+    "metrics": "",
 }
 _MODULES = {
     "conformance": "estimators.conformance",
     "datasets": "sources.datasets",
     "kernels": "learn.kernels",
+    "metrics": "results.metrics",
 }
 
 __all__ = ["__version__", *_HOMES]

@@ -12,7 +12,7 @@ import onmargin as om
 from onmargin.errors import BadInput
 from onmargin.learn.vectors import Grown
 
-from .kernel_refusals import fault, refuses
+from .kernel_refusals import refuses
 
 draw = np.random.default_rng(2)
 X = draw.standard_normal((900, 10))

@@ -13,8 +13,6 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import onmargin as om
 
-from .kernel_refusals import fault
-
 LEARNERS = [
     om.Perceptron(kernel="rbf"),
     om.PassiveAggressiveClassifier(kernel="poly", budget=20),

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 import onmargin as om
 
-from .kernel_refusals import X, Y, agree, fault, perceptron, state
+from .kernel_refusals import X, Y, agree, perceptron, state
 
 THREE = np.digitize(X[:, 0], [-0.5, 0.5])
 
