@@ -104,12 +104,16 @@ def project(K, S, t):
     return d, np.sqrt(rest) if rest > 1e-8 * K[t, t] else 0.0
 
 
-def enter(A, S, K, t, change, budget=None, tolerance=0.0):
-    """A += change (x) phi(x_t); under a budget x_t is kept or projected on S. True if anything moved."""
+def enter(A, S, K, t, change, budget=None, tolerance=None):
+    """A += change (x) phi(x_t); under a budget x_t is kept or projected on S. True if anything moved.
+
+    A plain budget (tolerance None) keeps what is a hundredth of |phi| from the span, or more.
+    """
     if K[t, t] == 0 or not change.any():
         return False
     d, delta = project(K, S, t) if budget is not None else (None, None)
-    if budget is None or (len(S) < budget and delta > tolerance):
+    far = 0.01 * np.sqrt(K[t, t]) if tolerance is None else tolerance
+    if budget is None or (len(S) < budget and delta > far):
         S.append(t)
         A[:, t] += change
         return True

@@ -112,9 +112,14 @@ def ftrl_student(space: str, problem: str, chosen: dict[str, Any]) -> Any:
 
 
 def tables(name: str, X: np.ndarray) -> list[Any]:
-    """Dense and CSR; of the many FTRL rows with several outputs CSR only, each costs seconds to compile."""
-    sparse = sp.csr_matrix(X)
-    return [sparse] if name.startswith("ftrl") and problem_of(name) in ("classes", "labels") else [X, sparse]
+    """Dense and CSR; CSR only where many rows differ by one function: each table costs seconds to compile.
+
+    So are FTRL rows with several outputs, and PA, PA-II, CW, SCW-II beside PA-I and SCW-I, but for two classes.
+    """
+    sparse, family = sp.csr_matrix(X), name.split(".")[0]
+    ftrl = name.startswith("ftrl") and problem_of(name) in ("classes", "labels")
+    alike = family.split("_")[0] in ("pa", "pa2", "cw", "scw2") and not name.endswith(".binary")
+    return [sparse] if ftrl or alike else [X, sparse]
 
 
 def stream(name: str, rows: int = 60, features: int = 5, seed: int = 0) -> Stream:

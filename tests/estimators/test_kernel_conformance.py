@@ -72,6 +72,8 @@ def failures(model: Any) -> set[str]:
     random.seed(0)
     failed, done = set(), 0
     for check in checks.yield_checks(model):
+        if "memory" in check.__name__ and getattr(model, "budget", None) is None:
+            continue  # (a support without a budget grows)
         try:
             check(model.clone())
         except AssertionError:

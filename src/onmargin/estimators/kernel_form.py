@@ -23,12 +23,13 @@ from ..learn.model import Model
 from ..learn.spaces.storage import Start
 from ..learn.unbounded import Unbounded
 from .budgets import bytes_of, vectors_for
-from .kernel_stream import KernelStream
+from .kernel_stream import LARGE, KernelStream
 from .lessons import Lesson
 
 # Share of k(x, x) below which a squared distance from a span may be rounding: the root of the precision.
-# (With 1e-10 in float64 a plane of RBF vectors gives coefficients of 1e8 and scores of 300 in place of 4.)
-GRAIN = {"float64": 1e-8, "float32": 3e-4}
+# (With 1e-10 a plane of RBF vectors gives coefficients of 1e8 and scores of 300 in place of 4.) A budget
+# has better use for its room than vectors that are nearly there already.
+GRAIN, COARSE = 1e-8, 1e-4
 
 
 class KernelForm:
@@ -85,11 +86,11 @@ class KernelForm:
         return Form((kernel,), bias * bias, self._precision())
 
     def _precision(self) -> str:
-        """float32 for kernel values, float64 on request and where a Gram matrix is solved."""
+        """float32 for kernel values, float64 on request; always where a Gram matrix is solved."""
+        if self._projects or self.budget is not None:
+            return "float64"
         given = getattr(self, "dtype", None)
-        if given is not None:
-            return str(np.dtype(given).name)
-        return "float64" if self._projects or self.budget is not None else "float32"
+        return "float32" if given is None else str(np.dtype(given).name)
 
     def _all_choices(self) -> dict[str, Any]:
         me: Any = self
@@ -99,7 +100,7 @@ class KernelForm:
         begun = {} if me._model is None else me._model.choices
         room = begun.get("room", math.inf) if isinstance(self.budget, str) else self.budget
         choices["room"] = math.inf if room is None else room
-        choices["grain"] = GRAIN[self._precision()]
+        choices["grain"] = GRAIN if self._projects else COARSE
         return choices
 
     # ---- what the first data decides
@@ -269,7 +270,13 @@ class KernelForm:
         if not self._in_kernel:
             model: Model = super()._learning_copy(X, lesson)  # type: ignore[misc]
             return model
-        copy: Model = me._fitted().copy()
+        mine: Any = me._fitted()
+        safe = all(kernel.safe for kernel in mine.form.kernels) and _largest(X) < LARGE
+        if safe and mine.entries > X.shape[0] * X.shape[1]:  # checked, nothing can fail on the way
+            bad = first_not_finite(lesson.rows, lesson.count)
+            if bad == lesson.count:
+                return mine  # type: ignore[no-any-return]
+        copy: Model = mine.copy()
         return copy
 
     def _set_weights(self, model: Model, coef: Any, intercept: Any) -> None:
@@ -293,6 +300,11 @@ class KernelForm:
 
     def _drops_new_columns(self) -> bool:
         return not self._in_kernel  # a distance counts them
+
+
+def _largest(X: Any) -> float:
+    values = X.data if sp.issparse(X) else X
+    return float(np.abs(values).max(initial=0.0))
 
 
 def _variance(X: Any) -> float:

@@ -7,6 +7,7 @@ takes its share of tiles, BLAS itself running in one.
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -41,8 +42,18 @@ def _pool(threads: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(threads, thread_name_prefix="onmargin")
 
 
-if hasattr(os, "register_at_fork"):  # threads do not live on in a forked process
-    os.register_at_fork(after_in_child=_pool.cache_clear)
+_turn = threading.Lock()
+
+
+def _forked() -> None:
+    """Threads do not live on in a forked process, nor does whoever held the lock."""
+    global _turn
+    _pool.cache_clear()
+    _turn = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forked)
 
 
 def threads_allowed() -> int:
@@ -52,13 +63,19 @@ def threads_allowed() -> int:
 
 @contextmanager
 def sharing(kept: int) -> Iterator[int]:
-    """How many threads share the tiles of so many vectors; BLAS has one each meanwhile."""
+    """How many threads share the tiles of so many vectors; BLAS has one each meanwhile.
+
+    Whoever asks while others share goes alone: limits that overlap would not be undone.
+    """
     threads = min(threads_allowed(), kept // TILE) if kept >= ENOUGH else 1
-    if threads == 1:
+    if threads == 1 or not _turn.acquire(blocking=False):
         yield 1
         return
-    with _blas().limit(limits=1):
-        yield threads
+    try:
+        with _blas().limit(limits=1):
+            yield threads
+    finally:
+        _turn.release()
 
 
 class Evaluator:

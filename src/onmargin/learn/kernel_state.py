@@ -192,8 +192,9 @@ class KernelState(Model):
 
     @property
     def entries(self) -> int:
-        """Always learned on a copy: a kernel of the user's may fail in mid-call."""
-        return 0
+        """How many numbers the state holds: what a copy costs."""
+        parts = [array for name in self.parts for array in _flat(name, getattr(self, name)).values()]
+        return sum(array.size for array in [*parts, *self.kept.arrays().values()])
 
 
 def _flat(name: str, value: Any) -> dict[str, np.ndarray]:

@@ -18,6 +18,8 @@ from ...compiled.parts import part, summing
 from ..vocabulary import GRAIN, ROOM, TOLERANCE
 from .expansion import COUNT
 
+RIDGE = 1e-12  # of k(x, x), on the diagonal: rows that come in order have no inverse without it
+
 
 class Kept(NamedTuple):
     """A block of rows as the loop sees it."""
@@ -140,7 +142,7 @@ def settle(space, rows, now, pull, step, dated, hyper, gap):
         take_slot(space, rows, now, count, pull, step, dated)
         for j in range(count):
             space.square[count, j] = space.work[j]
-        space.square[count, count] = math.sqrt(gap)
+        space.square[count, count] = math.sqrt(gap + RIDGE * own)
         space.ledger[COUNT] += 1.0
         return step
     space.notes[1] = gap
