@@ -114,7 +114,7 @@ def ftrl_student(space: str, problem: str, chosen: dict[str, Any]) -> Any:
 def tables(name: str, X: np.ndarray) -> list[Any]:
     """Dense and CSR; CSR only where many rows differ by one function: each table costs seconds to compile.
 
-    So are FTRL rows with several outputs, and PA, PA-II, CW, SCW-II beside PA-I and SCW-I, but for two classes.
+    So are FTRL rows with several outputs, and PA, PA-II, CW, SCW-II beside PA-I and SCW-I (not: two classes).
     """
     sparse, family = sp.csr_matrix(X), name.split(".")[0]
     ftrl = name.startswith("ftrl") and problem_of(name) in ("classes", "labels")

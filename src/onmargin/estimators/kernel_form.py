@@ -184,6 +184,8 @@ class KernelForm:
             if self.budget is not None:
                 raise BadInput(f"budget={self.budget!r} is for kernel forms; set kernel=, or leave it out")
             return
+        if self._is_precomputed() and getattr(self, "growing", False):
+            raise BadInput("a precomputed table has a column for every row: set growing=False")
         if isinstance(self.gamma, str):
             if self.gamma not in ("scale", "auto"):
                 raise BadInput(f"gamma={self.gamma!r}; wanted 'scale', 'auto' or a number above 0")
@@ -327,4 +329,4 @@ def _spread(X: Any, shifted: bool) -> float:
 
 def is_linear(model: KernelModel) -> bool:
     """Can the coefficients be spelled as weights?"""
-    return isinstance(model.form.kernels[0], Linear)
+    return len(model.form.kernels) == 1 and isinstance(model.form.kernels[0], Linear)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from ..errors import BadInput
+from ..features.slots import Slots
 from ..learn.kernel_model import KernelModel
 from ..learn.kernel_state import Form
 from ..learn.kernels import named
+from ..learn.kernels.base import positive
 from ..learn.kernels.composed import Columns
 from ..learn.kernels.simple import Precomputed
 from ..learn.model import Model
@@ -95,12 +98,17 @@ class OM2(Support, LinearClassifier):
             ]
         return Form(tuple(made), 0.0, self._precision())
 
+    def _first_names(self) -> tuple[Slots, bool]:
+        """Streams of dicts: columns that the views name are known before the first example."""
+        views = [] if self.views is None or isinstance(self.views, int) else list(self.views)
+        return Slots(name for view in views if not isinstance(view, slice) for name in _listed(view)), True
+
     def _columns(self, view: Any) -> np.ndarray:
         """A view's columns as numbers."""
         if isinstance(view, slice):
             view = range(*view.indices(max(self._width, 1)))
         names: dict[Any, int] = self._slots or {}
-        found = [names.get(column, column) for column in view]
+        found = [names.get(column, column) if _is_name(column) else column for column in _listed(view)]
         if not found or not all(isinstance(column, int | np.integer) and column >= 0 for column in found):
             raise BadInput(f"views has {view!r}; wanted groups of column numbers, or names of columns")
         if self._width and max(found) >= self._width and not self._by_name:
@@ -131,6 +139,8 @@ class OM2(Support, LinearClassifier):
     def _check_parameters(self) -> None:
         if not self._is_precomputed():
             listed = self._listed()
+            if self.views is not None and not isinstance(self.views, list | tuple):
+                raise BadInput(f"views={self.views!r}; wanted groups of column numbers, one per kernel")
             if self.views is not None and len(self.views) != len(listed):
                 raise BadInput(f"views has {len(self.views)} groups; wanted {len(listed)}, one per kernel")
         super()._check_parameters()
@@ -150,6 +160,8 @@ class OM2(Support, LinearClassifier):
     def _table(self, X: Any, *, reset: bool, learning: bool = False) -> Any:
         if not self._is_precomputed():
             return super()._table(X, reset=reset, learning=learning)
+        if np.iscomplexobj(X):
+            raise BadInput("Complex data not supported; wanted real kernel values")
         cube = np.asarray(X, float) if not sp.issparse(X) else np.zeros(0)
         if cube.ndim != 3 or (learning and cube.shape[1] != cube.shape[2]):
             raise BadInput(
@@ -159,7 +171,9 @@ class OM2(Support, LinearClassifier):
             self.n_kernels_ = cube.shape[0]
         elif cube.shape[0] != self.n_kernels_:
             raise BadInput(f"got {cube.shape[0]} matrices; wanted {self.n_kernels_}, one per kernel")
-        flat = np.ascontiguousarray(cube.transpose(1, 0, 2).reshape(cube.shape[1], -1))
+        flat = np.ascontiguousarray(
+            cube.transpose(1, 0, 2).reshape(cube.shape[1], cube.shape[0] * cube.shape[2])
+        )
         return LinearClassifier._table(self, flat, reset=reset, learning=learning)
 
     def _set_weights(self, model: Model, coef: Any, intercept: Any) -> None:
@@ -195,6 +209,7 @@ def _made(kernel: Any, gamma: float | None) -> Any:
         given = dict(kernel[1])
         times = given.pop("times", None)
         if times is not None:
+            positive(f"times of {kernel[0]!r}", times)
             given["gamma"] = None if gamma is None else times * gamma
         unknown = set(given) - {"gamma", "degree", "coef0"}
         if unknown:
@@ -205,6 +220,18 @@ def _made(kernel: Any, gamma: float | None) -> Any:
     if isinstance(made, Precomputed):
         raise BadInput("kernels holds 'precomputed' beside others; give kernels='precomputed' for all")
     return made if gamma is None else made.with_gamma(gamma)
+
+
+def _listed(view: Any) -> list[Any]:
+    """The columns of a view, one by one."""
+    try:
+        return [view] if isinstance(view, str) else list(view)
+    except TypeError:
+        raise BadInput(f"views has {view!r}; wanted groups of columns, numbers or names") from None
+
+
+def _is_name(column: Any) -> bool:
+    return isinstance(column, Hashable)
 
 
 def _said(kernel: Any) -> str:

@@ -70,7 +70,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     facts: dict[str, Any] = {
         "version": __version__,
         "class": type(model).__name__,
-        "parameters": {name: packed(value) for name, value in model.get_params(deep=False).items()},
+        "parameters": {name: packed(value) for name, value in _parameters(model).items()},
         "entropy": model._entropy,
         "begun": {
             name: str(np.dtype(v)) if name == "dtype" and v is not None else packed(v)
@@ -99,6 +99,14 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
         facts["model"] = {"start": tuple(inner.start), "clock": inner.clock, "choices": inner.choices, **more}
         arrays["bar"] = inner.bar
     saved.write(path, facts, arrays)
+
+
+def _parameters(model: Any) -> dict[str, Any]:
+    """As they were given; a dtype by its name."""
+    given: dict[str, Any] = model.get_params(deep=False)
+    if given.get("dtype") is not None:
+        given["dtype"] = np.dtype(given["dtype"]).name
+    return given
 
 
 def load(path: str | os.PathLike[str], parts: dict[str, Any] | None = None) -> Any:

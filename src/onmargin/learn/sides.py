@@ -70,11 +70,12 @@ class Side:
     @cached_property
     def ready(self) -> np.ndarray:
         """The vectors in the kernel's precision: an array, or the stored entries."""
-        if self.sparse:
-            return np.asarray(self.values, self.dtype)
-        if self.shift is not None:
-            return np.asarray(np.subtract(self.raw, self.shift, dtype=np.float64), self.dtype)
-        return np.ascontiguousarray(self.raw, self.dtype)
+        with np.errstate(over="ignore", invalid="ignore"):  # what does not fit is found by its square
+            if self.sparse:
+                return np.asarray(self.values, self.dtype)
+            if self.shift is not None:
+                return np.asarray(np.subtract(self.raw, self.shift, dtype=np.float64), self.dtype)
+            return np.ascontiguousarray(self.raw, self.dtype)
 
     @cached_property
     def squares(self) -> np.ndarray:

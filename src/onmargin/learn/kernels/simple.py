@@ -125,7 +125,9 @@ class Laplacian(_WithGamma):
         self.parts = (self.gamma,)
 
     def table(self, pair: Pair) -> np.ndarray:
-        values = pair.sums(self.term)
+        values = np.maximum(
+            pair.sums(self.term), 0
+        )  # sums of what entries change may fall below, by rounding
         values *= -pair.right.dtype.type(self.width)
         return np.asarray(np.exp(values, out=values))
 
