@@ -11,10 +11,11 @@ import scipy.sparse as sp
 from ..compiled.checks import first_not_finite
 from ..errors import BadInput
 from .explain import frame_of
-from .kernel_form import KernelForm, is_linear
+from .kernel_form import is_linear
+from .kernel_width import KernelWidth
 
 
-class Support(KernelForm):
+class Support(KernelWidth):
     """`support_`, `support_vectors_`, `dual_coef_`, `n_support_`, `explain`."""
 
     @property
