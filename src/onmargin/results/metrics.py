@@ -165,7 +165,7 @@ def ndcg(
     def gained(lists: Lists, relevance: np.ndarray) -> np.ndarray:
         with np.errstate(over="ignore"):
             gains = GAINS[gain](relevance) / DISCOUNTS[discount](lists.place)
-            return lists.total(np.where(lists.place <= cut_off, gains, 0.0))
+            return lists.total(np.where(lists.place <= cut, gains, 0.0))
 
     def normalised(lists: Lists) -> np.ndarray:
         best = lists.relevance[np.lexsort((-lists.relevance, lists.group))]
