@@ -14,11 +14,13 @@ TARGET = Path(__file__).parent.parent / "learning_curves.svg"
 
 def main(target: Path = TARGET) -> None:
     """Run the demo's learners and draw their curves; text stays text, and no date goes in."""
-    matplotlib.rcParams.update({
-        "svg.fonttype": "none",
-        "svg.hashsalt": "onmargin",
-        "path.simplify_threshold": 0.5,
-    })
+    matplotlib.rcParams.update(
+        {
+            "svg.fonttype": "none",
+            "svg.hashsalt": "onmargin",
+            "path.simplify_threshold": 0.5,
+        }
+    )
     _, runs = demo.run(lambda what, done, total: None)
     demo.draw(runs, target)
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn import metrics as theirs
 
-from onmargin.results import metrics
+from onmargin.results import metrics, ranked
 
 often = settings(deadline=None, max_examples=60, derandomize=True, database=None)
 close = {"rel": 1e-12, "abs": 1e-12, "nan_ok": True}
@@ -252,7 +252,7 @@ def test_a_matrix_in_blocks_is_the_matrix_at_once(name, size, monkeypatch):
     draw = np.random.default_rng(size)
     Y, scores = draw.integers(0, 3, (8, 5)), draw.normal(size=(8, 5)).round()
     whole = getattr(metrics, name)(Y, scores)
-    monkeypatch.setattr(metrics, "BLOCK", size)
+    monkeypatch.setattr(ranked, "BLOCK", size)
     assert (
         getattr(metrics, name)(Y, scores)
         == whole
