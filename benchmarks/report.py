@@ -40,7 +40,7 @@ def speed_lines(results: list[Result]) -> Lines:
     lines = []
     for result in results:
         versus, unit = result.versus, result.unit.replace("us", "µs")
-        targets = [f"{target:g}x" if target else "" for target in (versus.hold, versus.reach)]
+        targets = [f"{target:.3g}x" if target else "" for target in (versus.hold, versus.reach)]
         times = [f"{time:.{0 if time >= 100 else 1}f} {unit}" for time in (result.ours, result.peer)]
         spread = f"{result.low:.2f} - {result.high:.2f}"
         measured = [versus.title, *times, f"{result.ratio:.2f}x", *targets]

@@ -47,7 +47,7 @@ class OM2(Support, LinearClassifier):
 
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
-    >>> model = OM2(random_state=0, max_iter=5, tol=None).fit(X, y)
+    >>> model = OM2(random_state=1, max_iter=10, tol=None).fit(X, y)
     >>> model.score(X, y) > 0.9, model.kernel_weights_.shape
     (True, (4,))
     """

@@ -123,6 +123,8 @@ def load(path: str | os.PathLike[str], parts: dict[str, Any] | None = None) -> A
         model = _rebuilt(cls, parameters, facts, arrays)
         model._begun = {name: unpacked(value, parts) for name, value in model._begun.items()}
         return model
+    except BadInput:
+        raise
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise BadFile(
             f"{path} does not fit this version ({error}); written by {facts.get('version')}"
