@@ -207,10 +207,9 @@ class KernelForm:
             model: Model = super()._learning_copy(X, lesson)  # type: ignore[misc]
             return model
         mine: Any = me._fitted()
-        safe = all(kernel.safe for kernel in mine.form.kernels) and _largest(X) < LARGE
-        if safe and mine.entries > X.shape[0] * X.shape[1]:  # checked, nothing can fail on the way
-            bad = first_not_finite(lesson.rows, lesson.count)
-            if bad == lesson.count:
+        safe = all(kernel.safe for kernel in mine.form.kernels)
+        if safe and mine.entries > X.shape[0] * X.shape[1] and _largest(X) < LARGE:
+            if first_not_finite(lesson.rows, lesson.count) == lesson.count:  # nothing can fail on the way
                 return mine  # type: ignore[no-any-return]
         copy: Model = mine.copy()
         return copy

@@ -56,6 +56,19 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forked)
 
 
+_own = threading.local()
+
+
+def _room(right: Side) -> np.ndarray:
+    """A place for one tile, the same for every block of a thread: fresh memory costs a page fault a line."""
+    size = TILE * max(len(right), BLOCK)
+    held: np.ndarray | None = getattr(_own, right.dtype.name, None)
+    if held is None or held.size < size:
+        held = np.empty(size, right.dtype)
+        setattr(_own, right.dtype.name, held)
+    return held[: TILE * len(right)].reshape(TILE, len(right))
+
+
 def threads_allowed() -> int:
     """As many as BLAS may use."""
     return max((library["num_threads"] for library in _blas().info()), default=1)
@@ -97,7 +110,9 @@ class Evaluator:
 
     def grams(self, side: Side, own: np.ndarray) -> np.ndarray:
         """(kernels, rows, rows): the block against itself, in float64, with these diagonals."""
-        values = np.array(list(self.tables(side, side)), np.float64) + self.constant
+        values = np.array(list(self.tables(side, side)), np.float64)
+        if self.constant:
+            values += self.constant
         rows = np.arange(len(side))
         values[:, rows, rows] = own
         return values
@@ -107,7 +122,7 @@ class Evaluator:
         shape = (len(self.kernels), coefficients.shape[1], len(right))
 
         def share(tiles: list[tuple[int, int]]) -> np.ndarray:
-            totals, room = np.zeros(shape), np.empty((TILE, len(right)), right.dtype)
+            totals, room = np.zeros(shape), _room(right)
             for first, stop in tiles:
                 tables = self.tables(kept.tile(first, stop, right.dtype), right, room)
                 for total, table in zip(totals, tables, strict=True):
@@ -123,7 +138,7 @@ class Evaluator:
         """out[j, i] = k(x_i, row j), for i among the kept; one kernel."""
 
         def share(tiles: list[tuple[int, int]]) -> None:
-            room = np.empty((TILE, len(right)), right.dtype)
+            room = _room(right)
             for first, stop in tiles:
                 out[:, first:stop] = next(self.tables(kept.tile(first, stop, right.dtype), right, room)).T
 

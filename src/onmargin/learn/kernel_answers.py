@@ -32,10 +32,15 @@ class KernelAnswers(KernelState):
             if self.form.shifts and not side.sparse:
                 self.kept.shift_to(np.median(side.raw, axis=0))  # one strange row does not move it
         side = self.kept.like(side)
-        if learning and side.shift is not None and self.form.sharpness * np.median(side.squares) > FAR:
+        if learning and side.shift is not None and self._lies_far(side.squares):
             self.kept.shift_to(np.median(side.raw, axis=0))  # the stream has moved away
             side = Side(side.raw, side.ids, side.dtype, self.kept.shift, sparse=False)
         return side
+
+    def _lies_far(self, squares: np.ndarray) -> bool:
+        """Most rows of the block, that is; one alone is no reason to move."""
+        far = FAR / max(self.form.sharpness, 1e-300)
+        return bool(squares.mean() > far and np.median(squares) > far)
 
     def _checked_lengths(self, evaluator: Evaluator, side: Side, rows: np.ndarray) -> np.ndarray:
         """(kernels, rows) k(x, x), none of which may be negative."""

@@ -81,8 +81,9 @@ class Unbounded(KernelModel):
         """Where these rows of the block are kept; new ones are taken on."""
         numbers = rows[hits]
         new = hits[self.places[numbers] < 0]
-        _, first = np.unique(rows[new], return_index=True)
-        new = new[np.sort(first)]
+        if (np.diff(rows[new]) <= 0).any():  # a row may come twice
+            _, first = np.unique(rows[new], return_index=True)
+            new = new[np.sort(first)]
         if len(new):
             self.places[rows[new]] = len(self.kept) + np.arange(len(new))
             self.kept.append(side.some(new))
