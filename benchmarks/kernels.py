@@ -57,7 +57,7 @@ def alone(table: Table, model: Callable[[], Any]) -> Contestant:
     sizes = _sizes(table, model())
 
     def run(_: None) -> None:
-        room, at = np.empty((TILE, 256), np.float32), 0
+        room, at = np.empty((TILE, 512), np.float32), 0
         with threadpool_limits(1):
             for kept, rows in sizes:
                 block = np.ascontiguousarray(X[at : at + rows].T)

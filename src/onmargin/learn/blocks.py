@@ -24,12 +24,12 @@ from .vectors import Vectors
 
 TILE = 1024  # vectors at a time
 ENOUGH = 2 * TILE  # vectors kept from which on threads pay
-BLOCK = 256  # rows at a time, most
+BLOCK = 256  # rows at a time; a few more, a few less where many or few vectors are kept
 
 
 def block_size(kept: int) -> int:
     """Rows to prepare at once: the block's own Gram matrix should stay small beside the rest."""
-    return BLOCK // 2 if kept < TILE else BLOCK
+    return BLOCK // 2 if kept < TILE // 2 else BLOCK if kept < 4 * TILE else 2 * BLOCK
 
 
 @cache
