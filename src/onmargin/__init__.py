@@ -29,6 +29,7 @@ _HOMES = {
     "Recipe": "learn.recipe",
     "algorithms": "learn.algorithms",
     "progressive": "protocols.progressive",
+    "paired_round": "protocols.paired",
     "sweep": "protocols.sweep",
     "Progress": "results.progress",
     "SweepResult": "results.sweep_result",
