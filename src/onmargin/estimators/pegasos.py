@@ -6,18 +6,14 @@ import math
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.base import clone as sklearn_clone
 from sklearn.utils.validation import _num_samples
 
 from ..errors import BadInput, require_whole
 from ..features.slots import Slots
-from ..learn.kernel_model import KernelModel
-from ..learn.kernel_svm import KernelProblem
 from ..learn.model import Model
-from ..learn.svm import Problem
-from .classifier import LinearClassifier
 from .lessons import NO_ORDER, Lesson
+from .objective import SvmObjective
 from .orders import Orders
 from .parameters import require_positive
 from .priors import Prior
@@ -26,7 +22,7 @@ from .support import Support
 ORDERS = ("shuffle", "cyclic", "random")
 
 
-class Pegasos(Support, LinearClassifier):
+class Pegasos(Support, SvmObjective):
     """The support vector machine by stochastic subgradient steps of length 1 / (lam t).
 
     f(w) = lam/2 |w - prior|^2 + 1/N sum c_i [1 - y_i <w, x_i>]_+; in round t
@@ -48,7 +44,7 @@ class Pegasos(Support, LinearClassifier):
     multiclass : "crammer_singer" (the true class against its best rival) or "one_vs_all".
     fit_intercept : True (inside the norm), False, or "free" (not regularised; no guarantee then).
     kernel, gamma, degree, coef0, budget : the kernel form, one coefficient per row however often it comes;
-        see `KernelForm`. Without project, prior, a share as average, or a free intercept.
+        see `om.kernels`. Without project, prior, a share as average, or a free intercept.
     class_weight : c_i by class; "balanced": n / (K n_y), in streams by running counts.
 
     After `fit`: `objective_`, and `dual_gap_`, which is at least objective_ - min f. With a share as
@@ -233,71 +229,12 @@ class Pegasos(Support, LinearClassifier):
         return self._orders.next(generator) if self.order != "cyclic" else NO_ORDER
 
     def _run_passes(self, X: Any, model: Model, lesson: Lesson) -> None:
-        problem, lam = self._objective_on(lesson), model.choices["lam"]
+        problem = self._objective_on(lesson)
         seen = np.flatnonzero(problem.caps > 0)
         if self.batch_size > len(seen):
             raise BadInput(f"batch_size={self.batch_size} is more than the {len(seen)} rows that count")
         self._orders = Orders(self.order, seen, self.batch_size, model.clock)
-        if isinstance(model, KernelModel):
-            super()._run_passes(X, model, lesson)
-            batches = max(model.clock // self.batch_size, 1)
-            found = KernelProblem(problem, model).found(lesson.rows, lam, problem.seen / batches)
-            self.objective_, self.dual_gap_ = found
-            del self._orders
-            return
-        prior = self._prior_weights(model)
-        if self.project:
-            radius = math.sqrt(problem.loss(prior) / lam)
-            model.choose(model.recipe, model.choices | {"radius": radius})
-        wide = model.space.weights.shape[1:]
-        model.space = model.space._replace(hits=np.zeros((lesson.count, *wide)))
+        self._before_passes(model, problem)
         super()._run_passes(X, model, lesson)
+        self._after_passes(model, problem)
         del self._orders
-        hits = model.space.hits.reshape(lesson.count, -1)[:, : model.start.outputs]
-        model.space = model.space._replace(hits=np.zeros((0, *wide)))
-        free = self.fit_intercept == "free"
-        self.objective_ = problem.objective(model.mean_weights(), prior, lam, free)
-        batches = max(model.clock // self.batch_size, 1)
-        bound = problem.dual(hits, prior, lam, problem.seen / batches)
-        self.dual_gap_ = math.nan if free else self.objective_ - bound  # (another dual has the free one)
-
-    def _objective_on(self, lesson: Lesson) -> Problem:
-        """The objective on these rows, with their weights."""
-        labels = self._labels
-        assert labels is not None
-        ranked = self.multiclass == "crammer_singer"
-        caps = lesson.weights if lesson.weights.size else np.ones(lesson.count)
-        if labels.sets:
-            marks = lesson.y.toarray() if sp.issparse(lesson.y) else np.asarray(lesson.y)
-            return Problem(lesson.rows, _sides(marks > 0), caps, ranked)
-        codes = labels.codes(lesson.y)
-        weighting = labels.fitted_weights(codes[caps > 0], self._weighting())
-        if weighting is not None:
-            caps = caps * np.array([float(weighting.get(label, 1.0)) for label in labels.known])[codes]
-        if labels.outputs == 1:
-            return Problem(lesson.rows, _sides(codes[:, None] > 0), caps, False)
-        return Problem(lesson.rows, _sides(codes[:, None] == np.arange(len(labels.known))), caps, ranked)
-
-    def _prior_weights(self, model: Model) -> np.ndarray:
-        if model.space.prior.size:
-            return np.asarray(model.space.prior)
-        return np.zeros(model.space.weights.shape)
-
-    def objective(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """f at the weights that predict, on any data."""
-        model = self._fitted()
-        X = self._table(X, reset=False)
-        y = self._read_y(y, X.shape[0])
-        labels = self._labels
-        assert labels is not None
-        self._check_width(labels, y)
-        self._refuse_unknown(labels, y)
-        problem = self._objective_on(self._lesson(X, y, sample_weight))
-        if isinstance(model, KernelModel):
-            return KernelProblem(problem, model).objective(problem.rows, model.choices["lam"])
-        free = self.fit_intercept == "free"
-        return problem.objective(model.mean_weights(), self._prior_weights(model), model.choices["lam"], free)
-
-
-def _sides(own: np.ndarray) -> np.ndarray:
-    return np.where(own, np.int8(1), np.int8(-1))
