@@ -132,7 +132,7 @@ def test_options_that_do_not_go_together_are_refused(model: Any, said: str) -> N
     refuses(model, lambda m: m.learn_one({"a": 1.0}, 1), said, kind=OnmarginError)
 
 
-@pytest.mark.parametrize("cls", [om.RandomBudgetPerceptron, om.Forgetron, om.Stoptron])
+@pytest.mark.parametrize("cls", [om.RandomBudgetPerceptron, om.Forgetron])
 def test_an_average_of_dropped_vectors_is_answered(cls: Any) -> None:
     with pytest.raises(BadType, match="has no parameter 'average'; an average would need the vectors"):
         cls(average=True)

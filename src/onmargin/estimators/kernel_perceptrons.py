@@ -51,7 +51,7 @@ class Projectron(_KernelPerceptron):
     tolerance : largest distance (a norm) that is projected away; 0: only what lies in the span.
     plus : Projectron++, which learns from margin errors too where their projection is worth it.
     budget : None, a number of vectors or "64MB": when it is used up, everything is projected.
-    kernel, gamma, degree, coef0 : see `KernelForm`.
+    kernel, gamma, degree, coef0 : see `om.kernels`.
 
     Reference: Orabona, Keshet & Caputo 2009.
 
@@ -102,14 +102,10 @@ class _Dropping(_KernelPerceptron):
     ) -> None:  # fmt: skip
         self.budget, self.kernel, self.gamma, self.degree, self.coef0 = budget, kernel, gamma, degree, coef0
         self.fit_intercept, self.intercept_scaling = fit_intercept, intercept_scaling
-        self.max_iter, self.tol, self.n_iter_no_change, self.shuffle = (
-            max_iter,
-            tol,
-            n_iter_no_change,
-            shuffle,
-        )
-        self.random_state, self.classes, self.class_weight = random_state, classes, class_weight
-        self.warm_start, self.verbose, self.dtype, self.growing = warm_start, verbose, dtype, growing
+        self.max_iter, self.tol, self.n_iter_no_change = max_iter, tol, n_iter_no_change
+        self.shuffle, self.random_state, self.classes = shuffle, random_state, classes
+        self.class_weight, self.warm_start, self.verbose = class_weight, warm_start, verbose
+        self.dtype, self.growing = dtype, growing
 
     def _check_parameters(self) -> None:
         if self.budget is None:
@@ -132,7 +128,7 @@ class RandomBudgetPerceptron(_Dropping):
     Parameters
     ----------
     budget : a number of vectors, or text such as "64MB".
-    kernel, gamma, degree, coef0 : see `KernelForm`.
+    kernel, gamma, degree, coef0 : see `om.kernels`.
 
     Reference: Cavallanti, Cesa-Bianchi & Gentile 2007.
 
@@ -168,7 +164,7 @@ class Forgetron(_Dropping):
     Parameters
     ----------
     budget : a number of vectors, or text such as "64MB".
-    kernel, gamma, degree, coef0 : see `KernelForm`.
+    kernel, gamma, degree, coef0 : see `om.kernels`.
 
     Reference: Dekel, Shalev-Shwartz & Singer 2008.
 
@@ -191,7 +187,8 @@ class Stoptron(_Dropping):
     Parameters
     ----------
     budget : a number of vectors, or text such as "64MB".
-    kernel, gamma, degree, coef0 : see `KernelForm`.
+    average : predict with the mean of the hypotheses that predicted.
+    kernel, gamma, degree, coef0 : see `om.kernels`.
 
     >>> from sklearn.datasets import make_moons
     >>> X, y = make_moons(500, noise=0.1, random_state=0)
@@ -200,3 +197,18 @@ class Stoptron(_Dropping):
     """
 
     _family = "stoptron"
+
+    def __init__(
+        self, *, budget: Any = 100, kernel: Any = "rbf", gamma: Any = "scale", degree: int = 3,
+        coef0: float = 0.0, fit_intercept: bool = False, intercept_scaling: float = 1.0,
+        average: bool = False, max_iter: int = 20, tol: float | None = 1e-3, n_iter_no_change: int = 2,
+        shuffle: bool = True, random_state: Any = None, classes: Any = None, class_weight: Any = None,
+        warm_start: bool = False, verbose: int = 0, dtype: str | None = None, growing: bool = False,
+    ) -> None:  # fmt: skip
+        super().__init__(
+            budget=budget, kernel=kernel, gamma=gamma, degree=degree, coef0=coef0,
+            fit_intercept=fit_intercept, intercept_scaling=intercept_scaling, max_iter=max_iter, tol=tol,
+            n_iter_no_change=n_iter_no_change, shuffle=shuffle, random_state=random_state, classes=classes,
+            class_weight=class_weight, warm_start=warm_start, verbose=verbose, dtype=dtype, growing=growing,
+        )  # fmt: skip
+        self.average = average

@@ -1,0 +1,56 @@
+"""Many vectors: several tiles, shared by threads, give the sums of one table in one thread."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.metrics.pairwise import rbf_kernel
+from threadpoolctl import threadpool_limits
+
+import onmargin as om
+from onmargin.learn.blocks import ENOUGH, TILE, sharing, threads_allowed
+
+DRAW = np.random.default_rng(0)
+X, Y = DRAW.normal(size=(2800, 4)), DRAW.choice([-1, 1], 2800)  # no rule: nearly all rows are kept
+
+
+def learned(threads, **options):
+    """A learner that keeps more vectors than threads are worth while for."""
+    with threadpool_limits(threads, "blas"):
+        model = om.PassiveAggressiveClassifier(kernel="rbf", gamma=5.0, C=0.3, classes=(-1, 1), **options)
+        model.partial_fit(X[:2000], Y[:2000]).partial_fit(X[2000:], Y[2000:])
+        return model, model.decision_function(X[:300]), model.decision_function(X[:20])
+
+
+@pytest.mark.parametrize("options", [{}, {"dtype": "float64"}, {"average": True}], ids=str)
+def test_threads_and_tiles_do_not_matter(options):
+    """Three tiles; the same support, coefficients and answers, and those of an explicit Gram matrix."""
+    one, *alone = learned(1, **options)
+    two, *shared = learned(2, **options)
+    assert one.n_support_ > max(ENOUGH, 2 * TILE)
+    assert one.support_.tolist() == two.support_.tolist()
+    near = 1e-9 if "dtype" in options else 1e-5
+    assert_allclose(two.dual_coef_, one.dual_coef_, atol=near)
+    by_hand = (rbf_kernel(X[:300], X[one.support_], gamma=5.0) + 1.0) @ one.dual_coef_[0]
+    for answers in (alone, shared):
+        assert_allclose(answers[0], by_hand, atol=20 * near)
+        assert_allclose(answers[1], by_hand[:20], atol=20 * near)
+
+
+def test_limits_are_undone_also_where_they_overlap():
+    """Who asks while others share goes alone; afterwards BLAS may do what it might before."""
+    with threadpool_limits(2, "blas"):
+        with sharing(ENOUGH) as first, sharing(ENOUGH) as second:
+            assert (first, second) == (2, 1) and threads_allowed() == 1
+        assert threads_allowed() == 2
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "linear"])
+def test_an_average_of_the_stoptron_is_the_perceptrons_while_there_is_room(kernel):
+    options = {"kernel": kernel, "gamma": 1.0, "average": True, "classes": (-1, 1), "dtype": "float64"}
+    stoptron = om.Stoptron(budget=500, **options).partial_fit(X[:400], Y[:400])
+    perceptron = om.Perceptron(fit_intercept=False, **options).partial_fit(X[:400], Y[:400])
+    assert stoptron.support_.tolist() == perceptron.support_.tolist()
+    assert_allclose(stoptron.dual_coef_, perceptron.dual_coef_, rtol=1e-9, atol=1e-12)
+    assert not np.allclose(stoptron.dual_coef_, np.sign(stoptron.dual_coef_))  # it is no last hypothesis
