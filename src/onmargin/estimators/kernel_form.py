@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..compiled.checks import first_not_finite
 from ..errors import BadInput, Diverged
 from ..learn.algorithms import Row, row_named
 from ..learn.bounded import Bounded
@@ -21,8 +20,11 @@ from ..learn.model import Model
 from ..learn.spaces.storage import Start
 from ..learn.unbounded import Unbounded
 from .budgets import bytes_of
+from .dicts import DictFace
+from .fitting import Fitted
 from .kernel_stream import LARGE, KernelStream
 from .lessons import Lesson
+from .linear import LinearWeights
 
 # Share of k(x, x) below which a squared distance from a span may be rounding: the root of the precision.
 # (With 1e-10 a plane of RBF vectors gives coefficients of 1e8 and scores of 300 in place of 4.) A budget
@@ -30,15 +32,10 @@ from .lessons import Lesson
 GRAIN, COARSE = 1e-8, 1e-4
 
 
-class KernelForm:
+class KernelForm(LinearWeights, DictFace, Fitted):
     """Learners with `kernel=None` are linear; with a kernel they are spelled in support vectors.
 
-    kernel : None, "linear", "rbf", "poly", "sigmoid", "laplacian", "chi2", "precomputed", a function k(A, B)
-        that returns the matrix of values, or one of `om.kernels` and their sums, products and multiples.
-    gamma : "scale" (1 / (features x variance), fixed by the first data), "auto" (1 / features) or a number;
-        `gamma_`.
-    budget : None, a number of vectors, or text such as "64MB": what comes when it is used up is projected
-        on the span of the vectors kept.
+    What the parameters mean is said in `om.kernels`, where a user finds it.
     """
 
     kernel: Any
@@ -57,12 +54,11 @@ class KernelForm:
     def _kernel_row(self) -> str:
         """The row of the table of algorithms."""
         keeping = "kernel" if self.budget is None else "budget"
-        return f"{keeping}_{self._recipe_name()}"  # type: ignore[attr-defined]
+        return f"{keeping}_{self._recipe_name()}"
 
     def _recipe(self) -> Row:
         if not self._in_kernel:
-            row: Row = super()._recipe()  # type: ignore[misc]
-            return row
+            return super()._recipe()
         return row_named(self._kernel_row())
 
     def _model_kind(self) -> type[KernelModel]:
@@ -70,17 +66,15 @@ class KernelForm:
 
     def _made_model(self, start: Start) -> Model:
         if not self._in_kernel:
-            model: Model = super()._made_model(start)  # type: ignore[misc]
-            return model
-        me: Any = self
+            return super()._made_model(start)
         start = start._replace(dtype="float64", wants=())
-        return self._model_kind()(self._recipe(), start, me._all_choices(), self._form(self._given_gamma()))
+        return self._model_kind()(self._recipe(), start, self._all_choices(), self._form(self._given_gamma()))
 
     def _form(self, gamma: float | None) -> Form:
         kernel = named(self.kernel, gamma, self.degree, self.coef0)
         if gamma is not None:
             kernel = kernel.with_gamma(gamma)
-        bias: float = self._bias  # type: ignore[attr-defined]
+        bias: float = self._bias
         return Form((kernel,), bias * bias, self._precision())
 
     def _precision(self) -> str:
@@ -91,11 +85,10 @@ class KernelForm:
         return "float32" if given is None else str(np.dtype(given).name)
 
     def _all_choices(self) -> dict[str, Any]:
-        me: Any = self
-        choices = dict(me._choices())
+        choices = dict(self._choices())
         if not self._in_kernel:
             return choices
-        begun = {} if me._model is None else me._model.choices
+        begun = {} if self._model is None else self._model.choices
         room = begun.get("room", math.inf) if isinstance(self.budget, str) else self.budget
         choices["room"] = math.inf if room is None else room
         choices["grain"] = GRAIN if self._projects else COARSE
@@ -107,13 +100,14 @@ class KernelForm:
     def _kernel_model(self) -> KernelModel:
         if not self._in_kernel:
             raise AttributeError("this learner is linear (kernel=None); it has coef_ and intercept_")
-        model: KernelModel = self._fitted()  # type: ignore[attr-defined]
+        model = self._fitted()
+        assert isinstance(model, KernelModel)
         return model
 
     # ---- checks
 
     def _check_parameters(self) -> None:
-        super()._check_parameters()  # type: ignore[misc]
+        super()._check_parameters()
         if not self._in_kernel:
             if self.budget is not None:
                 raise BadInput(f"budget={self.budget!r} is for kernel forms; set kernel=, or leave it out")
@@ -136,7 +130,7 @@ class KernelForm:
             )
 
     def _table(self, X: Any, *, reset: bool, learning: bool = False) -> Any:
-        table = super()._table(X, reset=reset, learning=learning)  # type: ignore[misc]
+        table = super()._table(X, reset=reset, learning=learning)
         if not self._is_precomputed():
             return table
         if learning and table.shape[0] != table.shape[1]:
@@ -148,10 +142,9 @@ class KernelForm:
 
     def _by_columns(self, X: Any) -> Any:
         """A frame by names; columns never met come after all others, for distances count them."""
-        me: Any = self
-        if not self._in_kernel or not hasattr(X, "columns") or me._slots is None:
-            return super()._by_columns(X)  # type: ignore[misc]
-        slots, names = me._slots, list(X.columns)
+        if not self._in_kernel or not hasattr(X, "columns") or self._slots is None:
+            return super()._by_columns(X)
+        slots, names = self._slots, list(X.columns)
         new = {name: len(slots) + number for number, name in enumerate(n for n in names if n not in slots)}
         into = np.array([slots[name] if name in slots else new[name] for name in names], np.int32)
         table = sp.csr_matrix(np.asarray(X, dtype=np.float64))
@@ -167,27 +160,27 @@ class KernelForm:
 
     def _partial_fit(self, *arguments: Any) -> Any:
         self._refuse_streams()
-        return super()._partial_fit(*arguments)  # type: ignore[misc]
+        return super()._partial_fit(*arguments)
 
     def _open(self, y: Any = None) -> Any:
         self._refuse_streams()
-        return super()._open(y)  # type: ignore[misc]
+        return super()._open(y)
 
     def _new_stream(self, model: Model, slots: Any) -> Any:
         if isinstance(model, KernelModel):
             return KernelStream(self, model, slots)
-        return super()._new_stream(model, slots)  # type: ignore[misc]
+        return super()._new_stream(model, slots)
 
     def _check_example(self, x: Any) -> None:
         """Refuse a dict that the kernel cannot take, before anything grows."""
-        if self._in_kernel and self._stream is not None:  # type: ignore[attr-defined]
-            self._stream.check_kernel(x)  # type: ignore[attr-defined]
+        if self._in_kernel and self._stream is not None:
+            self._stream.check_kernel(x)
 
     def _not_finite(
         self, X: Any, row: int, done: str = "nothing was learned", names: list[Any] | None = None
     ) -> BadInput:
         """The line for a row that cannot be used; of a kernel, also one that its values overflow on."""
-        error: BadInput = super()._not_finite(X, row, done, names)  # type: ignore[misc]
+        error: BadInput = super()._not_finite(X, row, done, names)
         if self._in_kernel and isinstance(error, Diverged):
             return BadInput(
                 f"row {row} has kernel values that are not finite; {done}; scale the values, or set "
@@ -196,27 +189,23 @@ class KernelForm:
         return error
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self._is_precomputed()
         tags.input_tags.positive_only = isinstance(self.kernel, str) and self.kernel == "chi2"
         return tags
 
     def _learning_copy(self, X: Any, lesson: Lesson) -> Model:
-        me: Any = self
         if not self._in_kernel:
-            model: Model = super()._learning_copy(X, lesson)  # type: ignore[misc]
-            return model
-        mine: Any = me._fitted()
+            return super()._learning_copy(X, lesson)
+        mine = self._kernel_model()
         safe = all(kernel.safe for kernel in mine.form.kernels)
         if safe and mine.entries > X.shape[0] * X.shape[1] and _largest(X) < LARGE:
-            if first_not_finite(lesson.rows, lesson.count) == lesson.count:  # nothing can fail on the way
-                return mine  # type: ignore[no-any-return]
-        copy: Model = mine.copy()
-        return copy
+            return mine  # rows are checked in `_fit_in`; nothing can fail on the way
+        return mine.copy()
 
     def _set_weights(self, model: Model, coef: Any, intercept: Any) -> None:
         if not self._in_kernel:
-            super()._set_weights(model, coef, intercept)  # type: ignore[misc]
+            super()._set_weights(model, coef, intercept)
         elif coef is not None or intercept is not None:
             raise BadInput(
                 "a kernel learner has no weights to start from; leave coef_init and intercept_init out"
@@ -224,14 +213,9 @@ class KernelForm:
 
     def _check_start(self, model: Model) -> None:
         if not self._in_kernel:
-            super()._check_start(model)  # type: ignore[misc]
-        elif getattr(self, "margin", 1.0) == 0 and not len(self._kernel_model_of(model).kept):
+            super()._check_start(model)
+        elif isinstance(model, KernelModel) and getattr(self, "margin", 1.0) == 0 and not len(model.kept):
             raise BadInput("margin=0 from an empty support never moves; give a margin above 0")
-
-    @staticmethod
-    def _kernel_model_of(model: Any) -> KernelModel:
-        kernel_model: KernelModel = model
-        return kernel_model
 
     def _drops_new_columns(self) -> bool:
         return not self._in_kernel  # a distance counts them

@@ -20,13 +20,11 @@ class KernelWidth(KernelForm):
     """`gamma_` and `budget_`."""
 
     def _fit_in(self, model: Model, X: Any) -> None:
-        me: Any = self
-        super()._fit_in(model, X)  # type: ignore[misc]
         if isinstance(model, KernelModel):
-            rows = me._rows(X)
-            bad = first_not_finite(rows, X.shape[0])
+            bad = first_not_finite(self._rows(X), X.shape[0])
             if bad < X.shape[0]:
-                raise me._not_finite(X, bad)
+                raise self._not_finite(X, bad)
+        super()._fit_in(model, X)
         if isinstance(model, KernelModel) and not model.clock:
             X = canonical(X) if sp.issparse(X) else X
             variance = _variance(X) if self.gamma == "scale" else 1.0
@@ -35,7 +33,7 @@ class KernelWidth(KernelForm):
             self._fix_budget(model, filled, sp.issparse(X), X.dtype.itemsize)
 
     def _fix(self, model: Model, values: np.ndarray) -> None:
-        super()._fix(model, values)  # type: ignore[misc]
+        super()._fix(model, values)
         if isinstance(model, KernelModel):
             features = int(model.live[0])
             self._fix_kernel(model, features, 1.0, sp.csr_matrix(values[None, :]))
@@ -64,7 +62,7 @@ class KernelWidth(KernelForm):
     def _refresh(self, model: Model) -> None:
         """Go on with the parameters as they are now; room that was counted in memory stays."""
         counted = {name: model.choices[name] for name in ("room", "bytes") if name in model.choices}
-        super()._refresh(model)  # type: ignore[misc]
+        super()._refresh(model)
         if isinstance(self.budget, str) and "bytes" in counted:
             model.choose(model.recipe, model.choices | counted)
 

@@ -53,6 +53,7 @@ class OM2(Support, LinearClassifier):
     """
 
     kernel, gamma, degree, coef0, budget, fit_intercept = "many", "scale", 3, 0.0, None, False
+    n_kernels_ = 0  # precomputed: how many matrices
 
     def __init__(
         self, *, kernels: Any = None, views: Any = None, q: float | None = None, p: float | None = None,
@@ -61,14 +62,10 @@ class OM2(Support, LinearClassifier):
         warm_start: bool = False, verbose: int = 0, dtype: str | None = None, growing: bool = False,
     ) -> None:  # fmt: skip
         self.kernels, self.views, self.q, self.p = kernels, views, q, p
-        self.max_iter, self.tol, self.n_iter_no_change, self.shuffle = (
-            max_iter,
-            tol,
-            n_iter_no_change,
-            shuffle,
-        )
-        self.random_state, self.classes, self.class_weight = random_state, classes, class_weight
-        self.warm_start, self.verbose, self.dtype, self.growing = warm_start, verbose, dtype, growing
+        self.max_iter, self.tol, self.n_iter_no_change = max_iter, tol, n_iter_no_change
+        self.shuffle, self.random_state, self.classes = shuffle, random_state, classes
+        self.class_weight, self.warm_start, self.verbose = class_weight, warm_start, verbose
+        self.dtype, self.growing = dtype, growing
 
     # ---- kernels
 
@@ -101,21 +98,21 @@ class OM2(Support, LinearClassifier):
     def _first_names(self) -> tuple[Slots, bool]:
         """Streams of dicts: columns that the views name are known before the first example."""
         views = [] if self.views is None or isinstance(self.views, int) else list(self.views)
-        return Slots(name for view in views if not isinstance(view, slice) for name in _listed(view)), True
+        return Slots(name for view in views if not isinstance(view, slice) for name in _single(view)), True
 
     def _columns(self, view: Any) -> np.ndarray:
         """A view's columns as numbers."""
         if isinstance(view, slice):
             view = range(*view.indices(max(self._width, 1)))
         names: dict[Any, int] = self._slots or {}
-        found = [names.get(column, column) if _is_name(column) else column for column in _listed(view)]
+        found: list[Any] = [
+            names.get(column, column) if isinstance(column, Hashable) else column for column in _single(view)
+        ]
         if not found or not all(isinstance(column, int | np.integer) and column >= 0 for column in found):
             raise BadInput(f"views has {view!r}; wanted groups of column numbers, or names of columns")
         if self._width and max(found) >= self._width and not self._by_name:
             raise BadInput(f"views names column {max(found)}, but X has {self._width} columns")
         return np.array(found, np.int64)
-
-    n_kernels_ = 0  # precomputed: how many matrices
 
     def _model_kind(self) -> type[KernelModel]:
         return MultiKernelModel
@@ -222,16 +219,12 @@ def _made(kernel: Any, gamma: float | None) -> Any:
     return made if gamma is None else made.with_gamma(gamma)
 
 
-def _listed(view: Any) -> list[Any]:
+def _single(view: Any) -> list[Any]:
     """The columns of a view, one by one."""
     try:
         return [view] if isinstance(view, str) else list(view)
     except TypeError:
         raise BadInput(f"views has {view!r}; wanted groups of columns, numbers or names") from None
-
-
-def _is_name(column: Any) -> bool:
-    return isinstance(column, Hashable)
 
 
 def _said(kernel: Any) -> str:

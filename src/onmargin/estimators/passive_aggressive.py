@@ -37,7 +37,7 @@ class PassiveAggressiveClassifier(Support, LinearClassifier):
     cost : (K, K) costs of answering the column where the row is true; the margin asked for is their
         square root. `cost_update`: "max_loss" or "prediction".
     average : predict with the mean of the weights that predicted.
-    kernel, gamma, degree, coef0, budget : the kernel form, |x|^2 being k(x, x); see `KernelForm`.
+    kernel, gamma, degree, coef0, budget : the kernel form, |x|^2 being k(x, x); see `om.kernels`.
 
     `sample_weight` and `class_weight` multiply C (they have no effect on step="pa").
 

@@ -24,7 +24,7 @@ class Perceptron(Support, LinearClassifier):
     rate : length e of a step (2 rho of the papers); with a zero start it changes no prediction.
     update : "top" or "uniform", for several classes.
     init : "zero", or "random" for standard normal weights.
-    kernel, gamma, degree, coef0, budget : the kernel form, w = sum_i alpha_i k(x_i, .); see `KernelForm`.
+    kernel, gamma, degree, coef0, budget : the kernel form, w = sum_i alpha_i k(x_i, .); see `om.kernels`.
 
     References: Rosenblatt 1958; Novikoff 1962; Crammer & Singer 2003.
 

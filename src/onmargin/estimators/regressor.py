@@ -86,7 +86,7 @@ class PassiveAggressiveRegressor(Support, LinearRegressor):
     C : aggressiveness, the longest step (PA-I) or the price of squared slack (PA-II).
     step : "pa", "pa1" or "pa2".
     epsilon : errors up to here cost nothing.
-    kernel, gamma, degree, coef0, budget : the kernel form, |x|^2 being k(x, x); see `KernelForm`.
+    kernel, gamma, degree, coef0, budget : the kernel form, |x|^2 being k(x, x); see `om.kernels`.
 
     `sample_weight` multiplies C (no effect on step="pa").
 

@@ -26,7 +26,7 @@ class Support(KernelWidth):
     @property
     def support_vectors_(self) -> Any:
         """The vectors kept, in the form they came in (precomputed kernels: none)."""
-        table, width = self._kernel_model().kept.table(), self.n_features_in_  # type: ignore[attr-defined]
+        table, width = self._kernel_model().kept.table(), self.n_features_in_
         if sp.issparse(table):
             table = table.copy()
             table.resize(table.shape[0], width)
@@ -44,7 +44,7 @@ class Support(KernelWidth):
         """(outputs, vectors) coefficients that predict; those of the average where one is kept."""
         model = self._kernel_model()
         table = model.mean_weights()[:, : model.start.outputs].T
-        if getattr(self, "_bars", "") == "dummy" and self._sets():  # type: ignore[attr-defined]
+        if self._bars == "dummy" and self._sets():
             table = table[:-1] - table[-1:]
         return np.array(table, order="C")
 
@@ -61,37 +61,34 @@ class Support(KernelWidth):
     def coef_(self) -> np.ndarray:
         """Weights of the features, where there are such."""
         if not self._in_kernel:
-            weights: np.ndarray = super().coef_  # type: ignore[misc]
-            return weights
+            return super().coef_
         return self._spelled_out()
 
     @property
     def intercept_(self) -> np.ndarray:
         """What every score has added: the constant coordinate's share; for label sets less the threshold."""
         if not self._in_kernel:
-            values: np.ndarray = super().intercept_  # type: ignore[misc]
-            return values
-        model, me = self._kernel_model(), self
-        running = getattr(me, "_bars", "") == "running" and me._sets()  # type: ignore[attr-defined]
+            return super().intercept_
+        model = self._kernel_model()
+        running = self._bars == "running" and self._sets()
         bar = float(model.bar[0]) if running else 0.0
         return np.asarray(model.form.constant * self.dual_coef_.sum(axis=1) - bar)
 
     def _comparator_scores(self, X: Any, comparator: Any) -> np.ndarray:
         """Scores of u = sum_i c_i k(x_i, .), over the rows of X."""
         if not self._in_kernel:
-            scores: np.ndarray = super()._comparator_scores(X, comparator)  # type: ignore[misc]
-            return scores
+            return super()._comparator_scores(X, comparator)
         model, table = self._kernel_model(), np.atleast_2d(np.asarray(comparator, float))
         wanted = (model.start.outputs, X.shape[0])
         if table.shape != wanted:
             raise BadInput(f"the comparator has shape {table.shape}; wanted {wanted}, one number per row")
-        return model.scores_of(self._rows(X), table.T)  # type: ignore[attr-defined]
+        return model.scores_of(self._rows(X), table.T)
 
     def top_features(self, k: int = 10) -> Any:
         """The k heaviest features of every output."""
         if self._in_kernel:
             self._spelled_out()
-        return super().top_features(k)  # type: ignore[misc]
+        return super().top_features(k)
 
     def explain(self, x: Any, k: int | None = None) -> Any:
         """What each support vector adds to each score of one example.
@@ -103,7 +100,7 @@ class Support(KernelWidth):
         if not hasattr(self, "_output_names"):
             raise BadInput("a ball has a distance, not a sum to explain; see score_samples and radius_")
         if not self._in_kernel:
-            return super().explain(x, k)  # type: ignore[misc]
+            return super().explain(x, k)
         model = self._kernel_model()
         if isinstance(x, Mapping):
             stream = me._stream or me._open()

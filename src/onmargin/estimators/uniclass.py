@@ -31,7 +31,7 @@ class PassiveAggressiveUniclass(Support, OutlierMixin, LinearWeights, NumberLear
     step : "pa", "pa1" or "pa2".
     epsilon : the radius, where it is not learned.
     max_radius : None, or the largest admissible radius: it is then learned.
-    kernel, gamma, degree, coef0, budget : a ball in the kernel's space; see `KernelForm`. No `center_` then.
+    kernel, gamma, degree, coef0, budget : a ball in the kernel's space; see `om.kernels`. No `center_` then.
         With an RBF all points lie at distance 1 from where the centre starts: set epsilon below 1.
 
     `center_`, `radius_`; `score_samples` is minus the distance, `offset_` minus the radius, and

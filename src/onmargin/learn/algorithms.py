@@ -95,11 +95,6 @@ ENCLOSE = Task(tasks.value, tasks.enclose, tasks.never)
 SHARED = {"pa": steps.share_pa, "pa1": steps.share_pa1, "pa2": steps.share_pa2}
 BOTH = {"pa": steps.both_pa, "pa1": steps.both_pa1, "pa2": steps.both_pa2}
 
-
-def _named(name: str) -> Row:
-    return row_named(name)
-
-
 ALGORITHMS: dict[str, Row] = {
     "perceptron.binary": Row(BINARY, losses.mistake, steps.unit, LINEAR),
     "perceptron.top": Row(TOP, losses.mistake, steps.unit, LINEAR),
@@ -147,11 +142,6 @@ for _name, _regular in REGULARIZERS.items():
     for _problem, _task in PROBLEMS.items():
         ALGORITHMS[f"ftrl_{_name}.{_problem}"] = Row(_task, losses.hinge, steps.unit, _regular)
 
-# The kernel learners, each one of these rows in a Space that is spelled in vectors.
-KERNEL_ROWS: dict[str, Row] = {
-    name: row._replace(origin=(_named, (name,))) for name, row in kernel_rows(ALGORITHMS).items()
-}
-
 LOSSES = {
     "perceptron": losses.perceptron, "hinge": losses.hinge, "squared_hinge": losses.squared_hinge,
     "logistic": losses.logistic, "exponential": losses.exponential, "squared": losses.squared,
@@ -166,8 +156,9 @@ _assembled: dict[str, Row] = {}
 
 def row_named(name: str) -> Row:
     """A row of the table, or an FTRL row with another loss and step: "ftrl_l2.binary:logistic:sqrt"."""
-    if name in ALGORITHMS or name in KERNEL_ROWS:
-        return (ALGORITHMS | KERNEL_ROWS)[name]
+    for table in (ALGORITHMS, KERNEL_ROWS):
+        if name in table:
+            return table[name]
     if name not in _assembled:
         base, loss, step = name.split(":")
         row = ALGORITHMS[base]
@@ -175,6 +166,11 @@ def row_named(name: str) -> Row:
         _assembled[name] = row._replace(loss=LOSSES[loss], step=STEPS[step], origin=origin)
     return _assembled[name]
 
+
+# The kernel learners, each one of these rows in a Space that is spelled in vectors.
+KERNEL_ROWS: dict[str, Row] = {
+    name: row._replace(origin=(row_named, (name,))) for name, row in kernel_rows(ALGORITHMS).items()
+}
 
 # Where each family comes from: the seed that brings it, and its section of the mathematics.
 SOURCES = {

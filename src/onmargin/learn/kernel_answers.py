@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from ..compiled.checks import first_not_finite
-from ..compiled.rows import Sparse
 from ..errors import BadInput
 from .blocks import BLOCK, Evaluator, sharing
 from .kernel_state import KernelState
 from .kernels.base import BadRow
-from .sides import Side, side_of
+from .sides import Side, columns_of, side_of
 from .spaces.center import size as unit_size
 from .vectors import Vectors
 
@@ -75,13 +74,8 @@ class KernelAnswers(KernelState):
         done = first_not_finite(rows, count)
         if done < count:
             return out, done
-        if (
-            self.kept.kind == "dense"
-            and not isinstance(rows, Sparse)
-            and rows.values.shape[1] > self.kept.width
-        ):
-            wide = self.copy()  # columns never met: distances count them
-            wide.kept.widen(rows.values.shape[1])
+        wide = self._as_wide_as(rows)
+        if wide is not self:
             return wide.scores(rows, count, averaged)
         coefficients = np.ascontiguousarray(self.mean_weights() if averaged else self.weights())
         with sharing(len(self.kept)) as threads, np.errstate(over="ignore", invalid="ignore"):
@@ -96,6 +90,14 @@ class KernelAnswers(KernelState):
                 self._check_side(side, which, "nothing was predicted")
                 out[some] = self._block_scores(evaluator, side, coefficients, centre)
         return out, count
+
+    def _as_wide_as(self, rows: Any) -> Self:
+        """Itself, or a copy with columns never met: distances count them, and an answer changes nothing."""
+        if self.kept.kind != "dense" or columns_of(rows) <= self.kept.width:
+            return self
+        wide = self.copy()
+        wide.kept.widen(columns_of(rows))
+        return wide
 
     def _block_scores(
         self, evaluator: Evaluator, side: Side, coefficients: np.ndarray, centre: float | None
@@ -144,6 +146,9 @@ class KernelAnswers(KernelState):
 
     def values_of(self, rows: Any) -> np.ndarray:
         """k(x_i, x) of every vector kept and one row."""
+        wide = self._as_wide_as(rows)
+        if wide is not self:
+            return wide.values_of(rows)
         out, side = np.zeros((1, len(self.kept))), self._side(rows, np.arange(1), np.dtype(np.float64))
         self._check_side(side, np.zeros(1, int), "nothing was answered")
         self.evaluator().values(self.kept, side, out)

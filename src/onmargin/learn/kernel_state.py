@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -148,7 +148,7 @@ class KernelState(Model):
         self._reshape(spread)
         self._prepare()
 
-    def copy(self) -> KernelState:
+    def copy(self) -> Self:
         """The same state in arrays of its own."""
         twin = object.__new__(type(self))
         twin.__dict__.update(self.__dict__)

@@ -19,6 +19,8 @@ class Side:
     does not change but for the digits it saves. What is known of them already may be given.
     """
 
+    direct = False  # distances are summed entry by entry: the rows lie far from the origin
+
     def __init__(self, raw: Any, ids: np.ndarray, dtype: Any, shift: Any = None, **known: Any) -> None:
         self.ids, self.dtype, self.shift = ids, np.dtype(dtype), shift
         if raw is not None:
@@ -44,8 +46,6 @@ class Side:
             return self.raw
         shape = (len(self), max(width, self.width))
         return sp.csr_matrix((self.values, self.indices, self.starts), shape=shape)
-
-    direct = False  # distances are summed entry by entry: the rows lie far from the origin
 
     @cached_property
     def sparse(self) -> bool:
@@ -135,6 +135,13 @@ class Side:
     def view(self, columns: np.ndarray) -> Side:
         """The same vectors, of some columns."""
         return Side(self.table(int(columns.max()) + 1)[:, columns], self.ids, self.dtype)
+
+
+def columns_of(rows: Any) -> int:
+    """How many columns a table has, as far as its entries say."""
+    if not isinstance(rows, Sparse):
+        return int(rows.values.shape[1])
+    return int(rows.indices[: rows.starts[-1]].max(initial=0)) + 1
 
 
 def side_of(rows: Any, which: np.ndarray, ids: np.ndarray, width: int, dtype: Any) -> Side:

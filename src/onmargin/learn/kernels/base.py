@@ -160,7 +160,7 @@ def sides_of(A: Any, B: Any, shifts: bool) -> tuple[Side, Side]:
     ]
     if raws[0].shape[1] != raws[1].shape[1]:
         raise BadInput(f"the tables have {raws[0].shape[1]} and {raws[1].shape[1]} columns; wanted as many")
-    shift = raws[0][0] if shifts and not sparse and len(raws[0]) else None
+    shift = np.median(raws[0], axis=0) if shifts and not sparse and len(raws[0]) else None
     left, right = (Side(raw, np.arange(raw.shape[0]), np.float64, shift) for raw in raws)
     return left, right
 

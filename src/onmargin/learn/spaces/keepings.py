@@ -9,7 +9,8 @@ from . import budgeted, dropping, expansion, manners, multikernel
 from .budgeted import Budgeted
 from .center import size as unit_size
 from .expansion import Expansion
-from .storage import Space
+from .linear import size as size_of  # |pull|^2 times what score noted: k(x, x)
+from .storage import Space, as_they_lie, less_drift
 
 FREE = {
     "read": expansion.read, "read_dated": expansion.read_dated, "add": expansion.add, "fold": expansion.fold
@@ -23,10 +24,10 @@ def space_of(manner: str, name: str, arrays: Any, roles: dict[str, Any]) -> Spac
     """A manner ("plain", "shrunk" or "center") over a keeping's roles."""
     score, size, move, mean, weights, average = {
         "plain": (
-            manners.score, manners.size, manners.move, manners.mean, manners.as_they_are, manners.less_drift
+            manners.score, size_of, manners.move, manners.mean, as_they_lie, less_drift
         ),
         "shrunk": (
-            manners.score_shrunk, manners.size, manners.move_shrunk, manners.mean_shrunk, manners.shrunk,
+            manners.score_shrunk, size_of, manners.move_shrunk, manners.mean_shrunk, manners.shrunk,
             manners.shrunk_mean,
         ),
         "center": (
@@ -62,5 +63,5 @@ DROP = _budget("drop", dropping.add_drop)
 FADE = _budget("fade", dropping.add_fade)
 MULTIKERNEL = Space(
     "multikernel", multikernel.MultiKernel, {}, multikernel.score, multikernel.size, multikernel.move,
-    mean=None, weights=manners.as_they_are, flat=False,
+    mean=None, weights=as_they_lie, flat=False,
 )  # fmt: skip

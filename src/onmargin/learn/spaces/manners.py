@@ -28,15 +28,6 @@ def score(space, rows, now, hyper, scores):
 
 
 @part
-def size(space, rows, now, pull, hyper):
-    """|z|^2 = |pull|^2 k(x, x)"""
-    total = 0.0
-    for k in range(pull.shape[0]):
-        total += pull[k] * pull[k]
-    return total * rows.own[now.row]
-
-
-@part
 def move(space, rows, now, pull, step, margin, hyper):
     """coefficient_k of x += step pull[k]"""
     return add(space, rows, now, pull, step, step * now.clock, hyper)
@@ -46,16 +37,6 @@ def move(space, rows, now, pull, step, margin, hyper):
 def mean(space, rows, now, hyper, scores):
     """Scores by the average: less drift / T."""
     read_dated(space, rows, now.row, scores, -1.0 / max(now.clock - 1, 1))
-
-
-def as_they_are(arrays: Any, clock: int, hyper: Any) -> np.ndarray:
-    """Coefficients that predict the next round."""
-    return np.asarray(arrays.weights)
-
-
-def less_drift(arrays: Any, clock: int, hyper: Any, weights: np.ndarray) -> np.ndarray:
-    """The coefficient of a vector added in round i is alpha (1 - i / T)."""
-    return np.asarray(weights - arrays.drift / max(clock, 1))
 
 
 # ---- Pegasos

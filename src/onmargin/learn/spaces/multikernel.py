@@ -47,10 +47,9 @@ def score(space, rows, now, hyper, scores):
         for j in range(rows.frozen.shape[0]):
             total += space.omega[j] * rows.frozen[j, k, now.row]
         scores[k] = sides(hyper.outputs) * total
-    most = 0.0
+    space.notes[0] = 0.0  # finite, where all of k_j(x, x) are
     for j in range(rows.own.shape[0]):
-        most += rows.own[j, now.row]
-    space.notes[0] = most
+        space.notes[0] += rows.own[j, now.row]
 
 
 @part
