@@ -34,6 +34,9 @@ Part = Callable[..., Any]
 
 part: Callable[[Part], Part] = njit(forceinline=True, **OPTIONS)
 
+# A part that stays a call: it is long, and called from several places.
+routine: Callable[[Part], Part] = njit(**OPTIONS)
+
 # A part that sums over contiguous entries, in whatever order is fastest.
 summing: Callable[[Part], Part] = njit(forceinline=True, **REASSOCIATED)
 

@@ -135,9 +135,9 @@ class Fitted(Watched, OnlineEstimator):
     ) -> np.ndarray:  # fmt: skip
         """One round by itself; its line of the trace."""
         trace = np.zeros((1, TRACED + model.start.outputs))
-        before = model.clock
+        before, luck = model.clock, self._luck(model, part.count, weights)
         try:
-            sums.add(learn_block(model, lesson.rows, part, targets, weights, trace=trace), before)
+            sums.add(learn_block(model, lesson.rows, part, targets, weights, luck, trace), before)
         except NotFinite as stop:
             raise self._not_finite(X, stop.args[0]) from None
         return np.asarray(trace[0])

@@ -7,12 +7,10 @@ from typing import Any
 import numpy as np
 
 from ..errors import BadInput
-from ..learn.model import Model
 from .classifier import LinearClassifier
+from .gambling import Gambler
 from .parameters import require_positive
 from .support import Support
-
-DRAWS = 5  # the purpose of a generator
 
 
 class _KernelPerceptron(Support, LinearClassifier):
@@ -119,7 +117,7 @@ class _Dropping(_KernelPerceptron):
         return False
 
 
-class RandomBudgetPerceptron(_Dropping):
+class RandomBudgetPerceptron(Gambler, _Dropping):
     """The kernel Perceptron with a budget: where it is used up, a vector drawn at random makes room.
 
     The newcomer takes the slot floor(u B), u being the round's uniform: from `random_state`, or given as
@@ -140,18 +138,6 @@ class RandomBudgetPerceptron(_Dropping):
     """
 
     _family = "rbp"
-
-    def _luck(self, model: Model, count: int, weights: np.ndarray) -> np.ndarray:
-        """The uniform of round t is the t-th of one stream, however the rounds are cut into calls."""
-        seed = self._generator(DRAWS).integers(2**63)
-        bits = np.random.PCG64(seed)
-        bits.advance(model.clock)
-        if not weights.size:
-            return np.random.Generator(bits).random(count)
-        seen = weights > 0
-        luck = np.zeros(count)
-        luck[seen] = np.random.Generator(bits).random(int(seen.sum()))
-        return luck
 
 
 class Forgetron(_Dropping):

@@ -26,7 +26,7 @@ LASTING = (
     "average", "fit_intercept", "intercept_scaling", "covariance", "a", "max_radius", "multilabel",
     "dtype", "init", "recipe", "delta", "groups", "regularizer", "p", "l1", "radius", "signed",
     "adagrad_delta", "coin_epsilon", "lam", "batch_size", "project", "multiclass", "kernel", "gamma",
-    "degree", "coef0", "budget", "tolerance", "plus", "kernels", "views", "q",
+    "degree", "coef0", "budget", "tolerance", "plus", "kernels", "views", "q", "reservoir", "sampler",
 )  # fmt: skip
 
 
@@ -42,6 +42,7 @@ class OnlineEstimator(TakesTables, BaseEstimator):  # type: ignore[misc]
     _width = 0
     _may_overflow = False  # on finite rows: the loss grows faster than its margin, or a centre does
     _takes_share = False  # average= may be a share of the last hypotheses
+    _may_be_none: tuple[str, ...] = ("max_radius",)  # numbers that may be left out
     _has_blank = True  # a slot at its start stands for all names not met
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -92,7 +93,7 @@ class OnlineEstimator(TakesTables, BaseEstimator):  # type: ignore[misc]
         """Refuse parameters that make no sense, each in one line."""
         for name in ("C", "intercept_scaling", "r", "a", "margin", "epsilon", "rate", "max_radius"):
             value = getattr(self, name, None)
-            if hasattr(self, name) and (value is not None or name != "max_radius"):
+            if hasattr(self, name) and (value is not None or name not in self._may_be_none):
                 least_is_fine = name in ("margin", "epsilon")
                 require_positive(name, value, least_is_fine, name == "C")
         for name in ("max_iter", "n_iter_no_change"):

@@ -14,20 +14,23 @@ from ..learn.model import Model
 from ..learn.spaces.storage import Start
 from ..results import saved
 from .built import OnlineClassifier, OnlineRegressor
+from .candidates import CandidateClassifier
 from .ftrl import FTRLClassifier, FTRLRegressor
 from .kernel_perceptrons import Forgetron, Projectron, RandomBudgetPerceptron, Stoptron
 from .labels import Labels
 from .om2 import OM2
 from .online import OnlineEstimator
+from .paired import PairedClassifier
 from .passive_aggressive import MIRA, PassiveAggressiveClassifier
 from .pegasos import Pegasos
 from .perceptron import Perceptron
 from .portable import packed, unpacked
+from .ranker import PairedRanker
 from .regressor import PassiveAggressiveRegressor
 from .second_order import AROW, SecondOrderPerceptron, SoftConfidenceWeighted
 from .uniclass import PassiveAggressiveUniclass
 
-FOUND = ("objective_", "dual_gap_", "n_kernels_")  # what a fit found beside the model
+FOUND = ("objective_", "dual_gap_", "n_kernels_", "n_skipped_")  # what a fit found beside the model
 
 CLASSES: dict[str, type[Any]] = {
     cls.__name__: cls
@@ -50,6 +53,9 @@ CLASSES: dict[str, type[Any]] = {
         Forgetron,
         Stoptron,
         OM2,
+        PairedClassifier,
+        PairedRanker,
+        CandidateClassifier,
     )
 }
 

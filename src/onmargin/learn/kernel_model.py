@@ -61,9 +61,9 @@ class KernelModel(KernelAnswers):
             tally = self._play_block(side, part, rows, lines, judged)
             self.clock, sums = tally.clock, sums + tally[2:]
             if tally.stopped < stop - at:
-                return _summed(self.clock, at + tally.stopped, sums)
+                return summed(self.clock, at + tally.stopped, sums)
             at = stop
-        return _summed(self.clock, count, sums)
+        return summed(self.clock, count, sums)
 
     def _rows_at_once(self) -> int:
         return block_size(len(self.kept))
@@ -104,6 +104,7 @@ class KernelModel(KernelAnswers):
         return self.clock + np.cumsum(weights > 0 if weights.size else np.ones(count, int))
 
 
-def _summed(clock: int, stopped: int, sums: np.ndarray) -> Tally:
+def summed(clock: int, stopped: int, sums: np.ndarray) -> Tally:
+    """A tally of several blocks: losses, mistakes, errors and updates added up."""
     loss, *counts = sums.tolist()
     return Tally(clock, stopped, loss, *map(int, counts))

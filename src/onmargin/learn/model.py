@@ -40,7 +40,7 @@ class Model:
 
     def copy(self) -> Model:
         """The same state in arrays of its own."""
-        twin = object.__new__(Model)
+        twin = object.__new__(type(self))
         twin.recipe, twin.start, twin.choices = self.recipe, self.start, self.choices
         twin.space, twin.clock = storage.copied(self.space), self.clock
         twin.bar = self.bar.copy()

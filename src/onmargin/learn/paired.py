@@ -5,7 +5,8 @@ Its dual is D(a) = sum_j a_j (margin - <w_t, z_j>) - 1/2 |sum_j a_j z_j|^2 over 
 w = w_t + sum_j a_j z_j; a_j = c_j alpha_j. (The draft has + for the quadratic term, and no slack_j >= 0.)
 
 Everything is inner products: `gram[i, j]` = <z_i, z_j>, `margins[j]` = <w, z_j> of the w reached so far, so
-weights and kernels share these rules. A rule moves `margins` and `alphas` on.
+weights and kernels share these rules. A rule moves `margins` and `alphas` on. A loss of at most `grain` is
+rounding: a step without a cap leaves margins of exactly 1, and who is in J must not hang on the last digit.
 """
 
 from __future__ import annotations
@@ -14,12 +15,13 @@ import math
 
 import numpy as np
 
-from ..compiled.parts import part
+from ..compiled.parts import part, routine
 
 ENOUGH, SWEEPS = 1e-8, 1000  # duality gap at which the exact rule stops; sweeps it makes at most
+GRAIN, COARSE = 1e-10, 1e-5  # losses that are rounding, in float64 and in float32
 
 
-@part
+@routine
 def joint(gram, margins, weights, alphas, chosen, C, asked):
     """One step on J = {j: chosen[j]}: with d = sum_J c_j z_j,
 
@@ -53,11 +55,11 @@ def only(chosen, j):
 
 
 @part
-def violators(margins, chosen, margin):
+def violators(margins, chosen, margin, grain):
     """J = the samples whose loss is above 0; how many."""
     count = 0
     for j in range(chosen.shape[0]):
-        chosen[j] = margins[j] < margin
+        chosen[j] = margins[j] < margin - grain
         count += chosen[j]
     return count
 
@@ -72,30 +74,30 @@ def demanded(weights, chosen, margin):
     return total
 
 
-@part
-def sequential(gram, margins, positive, weights, alphas, chosen, C, margin):
+@routine
+def sequential(gram, margins, positive, weights, alphas, chosen, C, margin, grain):
     """One step per sample, in the order given: PA-I on each."""
     for j in range(chosen.shape[0]):
         only(chosen, j)
         joint(gram, margins, weights, alphas, chosen, C, weights[j] * margin)
 
 
-@part
-def correct_mistakes(gram, margins, positive, weights, alphas, chosen, C, margin):
+@routine
+def correct_mistakes(gram, margins, positive, weights, alphas, chosen, C, margin, grain):
     """One joint step on all samples whose loss is above 0."""
-    if violators(margins, chosen, margin):
+    if violators(margins, chosen, margin, grain):
         joint(gram, margins, weights, alphas, chosen, C, demanded(weights, chosen, margin))
 
 
-@part
-def max_violators(gram, margins, positive, weights, alphas, chosen, C, margin):
+@routine
+def max_violators(gram, margins, positive, weights, alphas, chosen, C, margin, grain):
     """One joint step on the worst positive and the worst negative, each only if its loss is above 0."""
     best = worst = -1
     for j in range(chosen.shape[0]):
         chosen[j] = False
-        if margins[j] < margin and positive[j] and (best < 0 or margins[j] < margins[best]):
+        if margins[j] < margin - grain and positive[j] and (best < 0 or margins[j] < margins[best]):
             best = j
-        if margins[j] < margin and not positive[j] and (worst < 0 or margins[j] < margins[worst]):
+        if margins[j] < margin - grain and not positive[j] and (worst < 0 or margins[j] < margins[worst]):
             worst = j
     if best >= 0:
         chosen[best] = True
@@ -105,25 +107,22 @@ def max_violators(gram, margins, positive, weights, alphas, chosen, C, margin):
         joint(gram, margins, weights, alphas, chosen, C, demanded(weights, chosen, margin))
 
 
-@part
-def auc(gram, margins, positive, weights, alphas, chosen, C, margin):
-    """One joint step on a positive and a negative, whose scores are to lie `margin` apart.
+@routine
+def auc(gram, margins, positive, weights, alphas, chosen, C, margin, grain):
+    """One joint step on all samples, the classes' mean scores being wanted `margin` apart.
 
     With a margin of 2 it is the step J = {+, -}; with 1, Keshet et al.'s. A round of one class is skipped.
     """
-    first = second = -1
+    total, sides = 0.0, 0
     for j in range(chosen.shape[0]):
-        chosen[j] = False
-        if positive[j] and first < 0:
-            first = j
-        if not positive[j] and second < 0:
-            second = j
-    if first >= 0 and second >= 0:
-        chosen[first] = chosen[second] = True
-        joint(gram, margins, weights, alphas, chosen, C, margin)
+        chosen[j] = True
+        total += weights[j]
+        sides |= 1 if positive[j] else 2
+    if sides == 3:
+        joint(gram, margins, weights, alphas, chosen, C, 0.5 * total * margin)
 
 
-@part
+@routine
 def best_of_two(gram, margins, weights, C, margin):
     """`dca` of two samples: the better of the free solution and the best points of the box's edges."""
     one, two = margin - margins[0], margin - margins[1]
@@ -168,8 +167,8 @@ def gap_left(margins, weights, alphas, C, margin):
     return total if C < math.inf else worst
 
 
-@part
-def dca(gram, margins, positive, weights, alphas, chosen, C, margin):
+@routine
+def dca(gram, margins, positive, weights, alphas, chosen, C, margin, grain):
     """The exact solution: two samples in closed form, more by single steps until the gap is closed."""
     if chosen.shape[0] == 2 and alphas[0] == 0.0 and alphas[1] == 0.0:
         first, second = best_of_two(gram, margins, weights, C, margin)

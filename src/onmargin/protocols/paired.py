@@ -82,7 +82,7 @@ def _go_over(
     """The rule, or each index set of a list, once."""
     chosen = np.zeros(len(margins), bool)
     if isinstance(rule, str) and rule in RULES:
-        specialise(RULES[rule])(gram, margins, positive, weights, alphas, chosen, C, margin)
+        specialise(RULES[rule])(gram, margins, positive, weights, alphas, chosen, C, margin, paired.GRAIN)
         return
     if isinstance(rule, str) or not isinstance(rule, list | tuple):
         raise BadInput(f"rule={rule!r}; wanted one of {', '.join(RULES)}, or a list of index sets")

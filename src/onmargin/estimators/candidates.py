@@ -1,0 +1,118 @@
+"""General feature maps Phi(x, y): a row per candidate, one of them chosen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..errors import BadInput
+from ..learn.company import STEPS
+from ..learn.model import Model
+from .grouped import Grouped, no_rounds, read_groups
+
+
+class CandidateClassifier(Grouped):
+    """Choose among candidates, each described by its own features.
+
+    A round is a group of rows Phi(x, y), y being the candidates of x, and the row r that was right; s is the
+    best-scored other: w += tau (Phi_r - Phi_s), tau = min(C, [1 - <w, Phi_r - Phi_s>]_+ / |Phi_r - Phi_s|^2)
+    (PA-I). Structured outputs are learned from candidate lists in the same way; decoding is the caller's.
+
+    Parameters
+    ----------
+    step : "pa" (no cap), "pa1", "pa2" (C is the price of squared slack) or "perceptron" (tau = 1 where the
+        right one does not score highest).
+    C : aggressiveness.
+    average : predict with the mean of the weights that predicted.
+
+    Reference: Crammer et al. 2006, section 8; Collins 2002 (Perceptron).
+
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X, qid = rng.normal(size=(400, 3)), np.repeat(np.arange(100), 4)
+    >>> chosen = (X @ [1, -2, 0.5]).reshape(100, 4)
+    >>> chosen = (chosen == chosen.max(axis=1, keepdims=True)).ravel()
+    >>> model = CandidateClassifier(random_state=0).fit(X, chosen, qid)
+    >>> model.score(X, chosen, qid) > 0.95
+    True
+    """
+
+    def __init__(
+        self, *, step: str = "pa1", C: float = 1.0, fit_intercept: bool = False,
+        intercept_scaling: float = 1.0, average: bool = False, max_iter: int = 20, tol: float | None = 1e-3,
+        n_iter_no_change: int = 2, shuffle: bool = True, random_state: Any = None, warm_start: bool = False,
+        verbose: int = 0, dtype: str = "float64",
+    ) -> None:  # fmt: skip
+        self.step, self.C = step, C
+        self.fit_intercept, self.intercept_scaling, self.average = fit_intercept, intercept_scaling, average
+        self.max_iter, self.tol, self.n_iter_no_change = max_iter, tol, n_iter_no_change
+        self.shuffle, self.random_state, self.warm_start = shuffle, random_state, warm_start
+        self.verbose, self.dtype = verbose, dtype
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if self.step not in STEPS:
+            raise BadInput(f"step={self.step!r}; wanted one of {', '.join(map(repr, STEPS))}")
+
+    def _choices(self) -> dict[str, Any]:
+        chosen = {"C": self.C, "margin": 1.0, "rule": "rival", "step": self.step}
+        return chosen | {"sampler": "", "reservoir": 1, "sets": False}
+
+    def fit(self, X: Any, chosen: Any, qid: Any = None) -> Any:
+        """Learn from scratch (`warm_start`: go on): a row per candidate, true where right, its group."""
+        fresh = not (self.warm_start and self._model is not None)
+        return self._learn_groups(X, chosen, qid, fresh, True)
+
+    def partial_fit(self, X: Any, chosen: Any, qid: Any = None) -> Any:
+        """Learn from these groups, in order, each once. A group's rows come in one call."""
+        return self._learn_groups(X, chosen, qid, False, False)
+
+    def _read_truth(self, y: Any, groups: np.ndarray, count: int) -> np.ndarray:
+        return read_chosen(y, groups, count)
+
+    def _rounds(self, groups: np.ndarray, truth: np.ndarray, order: np.ndarray, model: Model) -> Any:
+        if not len(order):
+            return no_rounds()
+        place = np.empty(len(order), np.int64)
+        place[order] = np.arange(len(order))
+        members = np.argsort(place[groups], kind="stable")
+        starts = np.r_[0, np.cumsum(np.bincount(place[groups], minlength=len(order)))]
+        return (members, starts), truth[members] > 0
+
+    def predict(self, X: Any, qid: Any = None) -> np.ndarray:
+        """True on the highest-scored row of every group (of equal ones, the first)."""
+        scores = self.decision_function(X)
+        groups, count = read_groups(qid, len(scores))
+        best = np.lexsort((np.arange(len(scores)), -scores, groups))
+        firsts = np.searchsorted(groups[best], np.arange(count))
+        answer = np.zeros(len(scores), bool)
+        answer[best[firsts]] = True
+        return answer
+
+    def score(self, X: Any, chosen: Any, qid: Any = None) -> float:
+        """The share of groups whose right row was found."""
+        answer = self.predict(X, qid)
+        groups, count = read_groups(qid, len(answer))
+        return float(answer[read_chosen(chosen, groups, count) > 0].mean())
+
+
+def read_chosen(chosen: Any, groups: np.ndarray, count: int) -> np.ndarray:
+    """0 and 1, one 1 in every group."""
+    if chosen is None:
+        raise BadInput("CandidateClassifier requires y to be passed, but the target y is None")
+    given = np.asarray(chosen)
+    if given.shape != groups.shape:
+        raise BadInput(f"chosen has shape {given.shape}; wanted ({len(groups)},), true on one row a group")
+    if given.dtype.kind not in "biuf" or not np.isin(given, (0, 1)).all():
+        raise BadInput("chosen has other entries than true and false; wanted true on one row of every group")
+    truth = np.asarray(given, np.float64)
+    found = np.bincount(groups, truth, minlength=count)
+    if (found != 1).any():
+        bad = int(np.argmax(found != 1))
+        rows = np.flatnonzero(groups == bad)[:3].tolist()
+        raise BadInput(
+            f"the group of rows {rows} ... has {int(found[bad])} chosen rows; wanted one in every group; "
+            "drop the group, or split it"
+        )
+    return truth

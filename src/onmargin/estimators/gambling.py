@@ -1,0 +1,26 @@
+"""Learners that draw: one uniform a round, the same however the rounds are cut into calls."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..learn.model import Model
+from .online import OnlineEstimator
+
+DRAWS = 5  # the purpose of a generator
+
+
+class Gambler(OnlineEstimator):
+    """Uniforms from `random_state`, or given as `chance=` to `om.progressive`."""
+
+    def _luck(self, model: Model, count: int, weights: np.ndarray) -> np.ndarray:
+        """The uniform of round t is the t-th of one stream."""
+        seed = self._generator(DRAWS).integers(2**63)
+        bits = np.random.PCG64(seed)
+        bits.advance(model.clock)
+        if not weights.size:
+            return np.random.Generator(bits).random(count)
+        seen = weights > 0
+        luck = np.zeros(count)
+        luck[seen] = np.random.Generator(bits).random(int(seen.sum()))
+        return luck

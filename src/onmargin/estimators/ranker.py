@@ -1,0 +1,143 @@
+"""Ranking by query."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..errors import BadInput
+from ..learn.model import Model
+from ..learn.ranking import cut_in_two, draw_pairs, queries_of
+from ..results.metrics import ndcg
+from .grouped import Grouped, no_rounds
+from .lessons import NONE
+
+RULES = ("auc", "max_violators")
+
+
+class PairedRanker(Grouped):
+    """Order the documents of a query: Passive-Aggressive rounds of more and less relevant ones.
+
+    rule="auc": pairs (x+, x-) of one query, drawn uniformly among those of different relevance, as many a
+    visit as the query has documents; w += tau (x+ - x-), tau = min(C, [2 - <w, x+ - x->]_+ / |x+ - x-|^2).
+    rule="max_violators": the query's documents are cut in two at a level of relevance (drawn, where there
+    are several); the lowest-scored relevant and the highest-scored other are moved by one joint step, each
+    only if it is on the wrong side of its margin (the intercept is the threshold between them).
+
+    Pairs never cross queries; a query whose documents are all as relevant is skipped, and counted in
+    `n_skipped_`.
+
+    Parameters
+    ----------
+    rule : "auc" or "max_violators".
+    C : the longest step.
+    margin : None is 2 for "auc" (1 is Keshet et al.'s form) and 1 for "max_violators".
+    average : predict with the mean of the weights that predicted.
+
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X, qid = rng.normal(size=(600, 5)), np.repeat(np.arange(60), 10)
+    >>> y = np.digitize(X[:, 0], [0, 1])  # graded: 0, 1 or 2
+    >>> model = PairedRanker(C=0.1, average=True, random_state=0).fit(X, y, qid)
+    >>> bool(model.score(X, y, qid) > 0.95)
+    True
+    """
+
+    _may_be_none = ("margin",)
+
+    def __init__(
+        self, *, rule: str = "auc", C: float = 1.0, margin: float | None = None, fit_intercept: bool = True,
+        intercept_scaling: float = 1.0, average: bool = False, max_iter: int = 20, tol: float | None = 1e-3,
+        n_iter_no_change: int = 2, shuffle: bool = True, random_state: Any = None, warm_start: bool = False,
+        verbose: int = 0, dtype: str = "float64",
+    ) -> None:  # fmt: skip
+        self.rule, self.C, self.margin = rule, C, margin
+        self.fit_intercept, self.intercept_scaling, self.average = fit_intercept, intercept_scaling, average
+        self.max_iter, self.tol, self.n_iter_no_change = max_iter, tol, n_iter_no_change
+        self.shuffle, self.random_state, self.warm_start = shuffle, random_state, warm_start
+        self.verbose, self.dtype = verbose, dtype
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.target_tags.positive_only = True
+        return tags
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if self.rule not in RULES:
+            raise BadInput(f"rule={self.rule!r}; wanted 'auc' or 'max_violators'")
+
+    def _choices(self) -> dict[str, Any]:
+        margin = self.margin if self.margin is not None else 2.0 if self.rule == "auc" else 1.0
+        return {
+            "C": self.C,
+            "margin": margin,
+            "rule": self.rule,
+            "sampler": "",
+            "reservoir": 1,
+            "sets": False,
+        }
+
+    def fit(self, X: Any, y: Any, qid: Any = None) -> Any:
+        """Learn from scratch (`warm_start`: go on): rows X, their relevance y, their queries (None: one)."""
+        fresh = not (self.warm_start and self._model is not None)
+        return self._learn_groups(X, y, qid, fresh, True)
+
+    def partial_fit(self, X: Any, y: Any, qid: Any = None) -> Any:
+        """Learn from these queries, in order, each once. A query's rows come in one call."""
+        return self._learn_groups(X, y, qid, False, False)
+
+    def _read_truth(self, y: Any, groups: np.ndarray, count: int) -> np.ndarray:
+        return read_relevance(y, len(groups))
+
+    def _rounds(self, groups: np.ndarray, truth: np.ndarray, order: np.ndarray, model: Model) -> Any:
+        queries = queries_of(truth, groups, len(order))
+        some = [int(query) for query in order if queries.pairs(int(query))]
+        self.n_skipped_ = len(order) - len(some)
+        if not some:
+            return no_rounds()
+        if self.rule == "auc":
+            visits = np.repeat(some, np.diff(queries.bounds)[some])
+            members = np.empty(2 * len(visits), np.int64)
+            draw_pairs(queries, visits, self._luck(model, len(visits), NONE), members)
+            starts = 2 * np.arange(len(visits) + 1)
+            return (members, starts), np.arange(len(members)) % 2 == 0
+        luck = self._luck(model, len(some), NONE)
+        rows, better = zip(
+            *(cut_in_two(queries, query, u) for query, u in zip(some, luck, strict=True)), strict=True
+        )
+        starts = np.r_[0, np.cumsum([len(part) for part in rows])]
+        return (np.concatenate(rows), starts), np.concatenate(better)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The score of every row: within a query, higher is better."""
+        return self.decision_function(X)
+
+    def score(self, X: Any, y: Any, qid: Any = None) -> float:
+        """Mean NDCG over the queries."""
+        scores = self.predict(X)
+        return float(ndcg(read_relevance(y, len(scores)), scores, qid=qid))
+
+
+def read_relevance(y: Any, count: int) -> np.ndarray:
+    """Grades of relevance, from 0 on."""
+    if y is None:
+        raise BadInput("PairedRanker requires y to be passed, but the target y is None")
+    try:
+        relevance = np.asarray(y, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise BadInput("y cannot be read as numbers; wanted one grade of relevance per row") from None
+    if relevance.ndim == 2 and relevance.shape[1] == 1:
+        relevance = relevance[:, 0]
+    if relevance.shape != (count,):
+        raise BadInput(f"y has shape {relevance.shape}; wanted ({count},), one grade of relevance per row")
+    bad = ~(np.isfinite(relevance) & (relevance >= 0))
+    if bad.any():
+        where = int(np.argmax(bad))
+        raise BadInput(
+            f"the relevance of row {where} is {relevance[where]}; wanted finite numbers of at least 0 (Input "
+            "contains NaN or negative values); drop or mend the row"
+        )
+    return relevance

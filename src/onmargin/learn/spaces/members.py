@@ -1,0 +1,133 @@
+"""How the members of a paired round are read and moved by: weights first, then vectors.
+
+With weights a member is a row of the pool, or (ARRIVAL) the row at hand; with vectors every member is a
+vector of the block, whose scores are kept up to date.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...compiled.outputs import add_rows, add_scores, score_rows
+from ...compiled.parts import part
+from ...compiled.rows import axpy, dot, item, span
+
+
+@part
+def pick(company, row, member):
+    """Where the member lies. Table and pool have one type, so that all below is compiled once."""
+    if member < 0:
+        return company.rows, row
+    return company.pool, member
+
+
+@part
+def score(space, company, row, member, scores):
+    """scores[c] = <w_c, x>; |x|^2"""
+    rows, at = pick(company, row, member)
+    return score_rows(rows, at, space.weights, scores)
+
+
+@part
+def mean(space, company, row, member, scores, clock):
+    """From the scores of w to those of the average."""
+    if space.drift.size:
+        add_scores(company.rows, row, space.drift, scores, -1.0 / max(clock, 1))
+
+
+@part
+def wipe(rows, row, lane):
+    """Zeros where the row has entries."""
+    start, stop = span(rows, row)
+    for j in range(start, stop):
+        slot, _ = item(rows, row, j)
+        lane[slot] = 0.0
+    lane[lane.shape[0] - 1] = 0.0
+
+
+@part
+def inner(space, company, table, row, begin, few):
+    """The Gram matrix of the few that matter: each is spread out once, the later ones read it."""
+    for i in range(few):
+        rows, at = pick(company, row, company.members[begin + table.which[i]])
+        table.grams[0, i * few + i] = table.lengths[table.which[i]]
+        if i + 1 < few:
+            axpy(rows, at, table.lane, 1.0)
+            for k in range(i + 1, few):
+                others, there = pick(company, row, company.members[begin + table.which[k]])
+                value, _ = dot(others, there, table.lane)
+                table.grams[0, i * few + k] = table.grams[0, k * few + i] = value
+            wipe(rows, at, table.lane)
+
+
+@part
+def move(space, company, row, member, pull, clock):
+    """w_c += pull[c] x"""
+    rows, at = pick(company, row, member)
+    add_rows(rows, at, space.weights, pull, 1.0)
+    if space.drift.size:
+        add_rows(rows, at, space.drift, pull, float(clock))
+
+
+class Spelled(NamedTuple):
+    """What a block has added, per vector and output."""
+
+    weights: np.ndarray
+    drift: np.ndarray  # the same, dated; empty: no average wanted
+
+
+class Kept(NamedTuple):
+    """The vectors of a block."""
+
+    sums: np.ndarray  # (outputs, vectors) scores so far
+    dated: np.ndarray  # the same of the drift; empty: nobody asks
+    gram: np.ndarray  # (vectors, vectors)
+    own: np.ndarray  # (vectors,) k(x, x)
+
+
+@part
+def score_kept(space, company, row, member, scores):
+    """scores[c] = w_c(x); k(x, x)"""
+    kept = company.rows
+    for c in range(kept.sums.shape[0]):
+        scores[c] = kept.sums[c, member]
+    return kept.own[member]
+
+
+@part
+def mean_kept(space, company, row, member, scores, clock):
+    """From the scores of w to those of the average."""
+    dated = company.rows.dated
+    for c in range(dated.shape[0]):
+        scores[c] -= dated[c, member] / max(clock, 1)
+
+
+@part
+def inner_kept(space, company, table, row, begin, few):
+    """The Gram matrix of the few that matter."""
+    for i in range(few):
+        first = company.members[begin + table.which[i]]
+        for k in range(few):
+            second = company.members[begin + table.which[k]]
+            table.grams[0, i * few + k] = company.rows.gram[first, second]
+
+
+@part
+def move_kept(space, company, row, member, pull, clock):
+    """w_c += pull[c] k(x, .)"""
+    kept = company.rows
+    for c in range(kept.sums.shape[0]):
+        if pull[c] != 0.0:
+            space.weights[member, c] += pull[c]
+            for i in range(kept.gram.shape[0]):
+                kept.sums[c, i] += pull[c] * kept.gram[member, i]
+            if space.drift.size:
+                space.drift[member, c] += clock * pull[c]
+            if kept.dated.size:
+                for i in range(kept.gram.shape[0]):
+                    kept.dated[c, i] += clock * pull[c] * kept.gram[member, i]
+
+
+KEPT = {"score": score_kept, "mean": mean_kept, "inner": inner_kept, "move": move_kept}
