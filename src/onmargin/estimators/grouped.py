@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
+from ..compiled.checks import first_not_finite
 from ..errors import BadInput
 from ..learn.model import Model
 from ..learn.paired_model import PairedModel
@@ -16,7 +17,7 @@ from ..learn.pairing import Given
 from ..learn.spaces.storage import Start
 from ..learn.vocabulary import Examples
 from .gambling import Gambler
-from .lessons import NONE, Line, NotFinite, Passes, Sums
+from .lessons import NONE, Line, Passes, Sums
 from .linear import LinearWeights
 from .paired_rows import Rounds
 
@@ -26,8 +27,6 @@ STRETCH = 4096  # rounds at a time
 
 class Grouped(Gambler, LinearWeights):
     """One row of weights, learned from rounds within groups. A subclass says what a round is."""
-
-    _fields = ("_model", "_slots")
 
     def _rounds(self, groups: np.ndarray, truth: np.ndarray, order: np.ndarray, model: Model) -> Any:
         """Rounds of a pass over the groups in this order: ((members, starts), which are better)."""
@@ -63,6 +62,9 @@ class Grouped(Gambler, LinearWeights):
             self._fit_in(model, X)
             self._refresh(model)
             self._model = model
+            bad = first_not_finite(self._rows(X), X.shape[0])
+            if bad < X.shape[0]:
+                raise self._not_finite(X, bad)
             if passes:
                 self._run_passes(X, model, groups, truth, count)
             else:
@@ -99,20 +101,13 @@ class Grouped(Gambler, LinearWeights):
         rows, sums = self._rows(X), Sums()
         lines = better.astype(np.int64)
         model.pairing.given = Given(members, starts, SIDES, NONE, lines)
-        try:
-            for first in range(0, len(starts) - 1, STRETCH):
-                count = min(STRETCH, len(starts) - 1 - first)
-                heads = starts[first : first + count]
-                examples = Examples(rows, lines[heads] - 0.5, NONE, NONE, members[heads])
-                before = model.clock
-                tally = model.learn(examples, first, count)
-                if tally.stopped < count:
-                    raise NotFinite(_first_bad(X, members[starts[first + tally.stopped] :]))
-                sums.add(tally, before)
-        except NotFinite as stop:
-            raise self._not_finite(X, stop.args[0]) from None
-        finally:
-            model.pairing.given = None
+        for first in range(0, len(starts) - 1, STRETCH):
+            count = min(STRETCH, len(starts) - 1 - first)
+            heads = starts[first : first + count]
+            examples = Examples(rows, lines[heads] - 0.5, NONE, NONE, members[heads])
+            before = model.clock
+            sums.add(model.learn(examples, first, count), before)
+        model.pairing.given = None
         return sums
 
     def decision_function(self, X: Any) -> np.ndarray:
@@ -137,15 +132,6 @@ def read_groups(qid: Any, rows: int) -> tuple[np.ndarray, int]:
     numbers = np.empty(len(first), np.int64)
     numbers[np.argsort(first)] = np.arange(len(first))
     return numbers[codes], len(first)
-
-
-def _first_bad(X: Any, rows: np.ndarray) -> int:
-    """The first of these rows that is not finite."""
-    for row in rows:
-        values = X[[row]].data if sp.issparse(X) else X[row]
-        if not np.isfinite(np.square(np.asarray(values, float)).sum()):
-            return int(row)
-    return int(rows[0])
 
 
 def no_rounds() -> tuple[Rounds, np.ndarray]:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from ..compiled.checks import first_not_finite
 from ..errors import BadInput, require_whole
 from ..learn.model import Model
 from ..learn.paired_kernel import PairedKernel
@@ -150,6 +151,9 @@ class PairedClassifier(Gambler, Support, LinearClassifier):
         if asked is None and self.sampler != "pairs":
             super()._run_passes(X, model, lesson)
             return
+        bad = first_not_finite(lesson.rows, lesson.count)  # also rows that no round may have
+        if bad < lesson.count:
+            raise self._not_finite(X, bad)
         marks = self._marks(model, lesson)
         if isinstance(asked, str):
             asked = all_pairs(asked, marks, model.pairing.sets)
