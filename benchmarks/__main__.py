@@ -8,7 +8,7 @@ from collections.abc import Callable
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
-from . import figure, kernels, passes, recipes, report, rounds, starts
+from . import figure, kernels, pairs, passes, recipes, report, rounds, starts
 from .contest import Result, Work, check, interleaved, results
 from .datasets import ROOT
 
@@ -25,6 +25,7 @@ WORKS: dict[str, Callable[[bool], Work]] = {
     "threads": kernels.threads,
     "projectron": kernels.projectron,
     "svc": kernels.machines,
+    "pairs": pairs.rounds,
 }
 STARTS = "starts"
 FEWEST = 3  # repetitions of a quick run

@@ -40,6 +40,8 @@ def every() -> Iterator[tuple[str, Any]]:
         yield f"{name}, kernel and budget", CLASSES[name](kernel="rbf", budget=10)
     for name in ("Projectron", "RandomBudgetPerceptron", "Forgetron", "OM2"):
         yield name, CLASSES[name]()
+    yield "PairedClassifier", CLASSES["PairedClassifier"]()
+    yield "PairedClassifier, kernel", CLASSES["PairedClassifier"](kernel="rbf")
     for step in STEPS:
         yield f"PassiveAggressiveRegressor, {step}", CLASSES["PassiveAggressiveRegressor"](step=step)
 

@@ -14,7 +14,7 @@ from ..learn.svm import Problem
 from .labels import Labels, distinct, shortened
 from .parameters import require_positive
 from .priors import Prior
-from .tables import DTYPES, _checked_weights, in_one_line
+from .tables import DTYPES, checked_weights, in_one_line
 
 
 class Optimum(NamedTuple):
@@ -50,7 +50,7 @@ def svm_optimum(
     if len(labels.known) != 2:
         raise BadInput(f"y has the {len(labels.known)} classes {shortened(labels.known)}; wanted two")
     bias = float(intercept_scaling) if fit_intercept else 0.0
-    weights = _checked_weights(sample_weight, X.shape[0])
+    weights = checked_weights(sample_weight, X.shape[0])
     sides = labels.targets(labels.codes(y)).astype(np.int8)[:, None]
     problem = Problem(to_rows(X, bias), sides, weights if weights.size else np.ones(len(y)), False)
     start = np.zeros(X.shape[1] + 1)

@@ -10,8 +10,9 @@ from ..errors import BadInput
 from ..learn.model import Model
 from ..learn.ranking import cut_in_two, draw_pairs, queries_of
 from ..results.metrics import ndcg
-from .grouped import Grouped, no_rounds
+from .grouped import Grouped, no_rounds, read_groups
 from .lessons import NONE
+from .tables import checked_weights
 
 RULES = ("auc", "max_violators")
 
@@ -115,10 +116,17 @@ class PairedRanker(Grouped):
         """The score of every row: within a query, higher is better."""
         return self.decision_function(X)
 
-    def score(self, X: Any, y: Any, qid: Any = None) -> float:
-        """Mean NDCG over the queries."""
+    def score(self, X: Any, y: Any, qid: Any = None, sample_weight: Any = None) -> float:
+        """Mean NDCG over the queries; with weights, a query counts as the mean of its rows' weights."""
         scores = self.predict(X)
-        return float(ndcg(read_relevance(y, len(scores)), scores, qid=qid))
+        truth = read_relevance(y, len(scores))
+        if sample_weight is None:
+            return float(ndcg(truth, scores, qid=qid))
+        groups, count = read_groups(qid, len(scores))
+        weights = checked_weights(sample_weight, len(scores))
+        each = [ndcg(truth[groups == query], scores[groups == query]) for query in range(count)]
+        heft = np.bincount(groups, weights) / np.bincount(groups)
+        return float(np.average(each, weights=heft))
 
 
 def read_relevance(y: Any, count: int) -> np.ndarray:

@@ -75,7 +75,7 @@ class TakesTables:
         return to_rows(X, self._bias)
 
     def _lesson(self, X: Any, y: Any, sample_weight: Any) -> Lesson:
-        weights = _checked_weights(sample_weight, X.shape[0])
+        weights = checked_weights(sample_weight, X.shape[0])
         return Lesson(self._rows(X), X.shape[0], y, weights)
 
     def _not_finite(
@@ -117,7 +117,7 @@ def in_one_line() -> Iterator[None]:
         raise kind(line if len(line) < 160 else f"{line[:150]} ...") from None
 
 
-def _checked_weights(weights: Any, count: int) -> np.ndarray:
+def checked_weights(weights: Any, count: int) -> np.ndarray:
     """Sample weights as float64; empty where there are none."""
     if weights is None:
         return NONE

@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 
 from ..compiled.parts import Part, plain, specialise
 from . import answers, costs, label_sets, losses, queries, rounds, steps, tasks
+from .company import NAMES
+from .company import STEPS as RIVAL_STEPS
 from .kernel_rows import kernel_rows
 from .spaces import confidence, covariance
 from .spaces.center import CENTER
@@ -206,4 +208,26 @@ def algorithms() -> list[dict[str, str]]:
         words, (seed, section) = row.words(), source(name)
         parts = {role: words[role] for role in ("task", "loss", "step", "space")}
         table.append({"name": name, **parts, "seed": seed, "section": section})
-    return table
+    return table + _paired_lines()
+
+
+def _paired_lines() -> list[dict[str, str]]:
+    """The learners of `paired_rounds`, whose rounds have several examples."""
+    found = []
+    tasks = {"binary": "pair", "top": "round_of_classes", "labels": "round_of_labels"}
+    for rule in (name for name in NAMES if name != "rival"):
+        for problem, task in tasks.items():
+            section = "6.3" if problem == "binary" else "6.5"
+            for prefix, space in (("", "linear"), ("kernel_", "expansion")):
+                found.append((f"{prefix}paired_{rule}.{problem}", task, "hinge", rule, space, section))
+    for rule in ("auc", "max_violators"):
+        found.append((f"ranking_{rule}.queries", "query", "hinge", rule, "linear", "6.7"))
+    for step in RIVAL_STEPS:
+        loss = "mistake" if step == "perceptron" else "hinge"
+        found.append((f"candidates_{step}.groups", "rival", loss, step, "linear", "2.3"))
+    seeds = {"2.3": "S0"}
+    return [
+        {"name": name, "task": task, "loss": loss, "step": step, "space": space,
+         "seed": seeds.get(section, "S1"), "section": section}
+        for name, task, loss, step, space, section in found
+    ]  # fmt: skip

@@ -1,55 +1,58 @@
 """Who of a round matters to which output, and what the rule makes of them.
 
-`scores` and `signs` have a line per member of the round and a column per output; `which` names the few
-that matter to some output, in order. The rules themselves are in `paired`.
+`scores` and `signs` have a line per member of the round and a column per output, `stats` a column per
+output; `which` names the few that matter to some output, in order. The rules themselves are in `paired`.
 """
 
 from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from ..compiled.parts import part, routine
 from . import paired
 from .company import AUC, CORRECT_MISTAKES, DCA, MAX_VIOLATORS, PA, PA2, PERCEPTRON, RIVAL, SEQUENTIAL
 from .vocabulary import TINY
 
+HAVE, UP, DOWN, LOW, HIGH, SHORT = range(6)  # lines of `stats`
+
 
 @part
-def halves(scores, signs, count, c):
-    """How many members are positive for output c, and the sums of either side's scores."""
-    have, up, down = 0, 0.0, 0.0
+def survey(scores, signs, stats, count, outputs):
+    """Of every output: positive members, sums of either side's scores, who is worst of either side (-1: none).
+
+    Members lie outside, outputs inside: lines are read as they lie.
+    """
+    for c in range(outputs):
+        stats[HAVE, c] = stats[UP, c] = stats[DOWN, c] = 0.0
+        stats[LOW, c] = stats[HIGH, c] = -1.0
     for j in range(count):
-        if signs[j, c] > 0:
-            have += 1
-            up += scores[j, c]
-        else:
-            down += scores[j, c]
-    return have, up, down
+        for c in range(outputs):
+            value = scores[j, c]
+            if signs[j, c] > 0:
+                stats[HAVE, c] += 1.0
+                stats[UP, c] += value
+                if stats[LOW, c] < 0.0 or value < scores[np.int64(stats[LOW, c]), c]:
+                    stats[LOW, c] = j
+            else:
+                stats[DOWN, c] += value
+                if stats[HIGH, c] < 0.0 or value > scores[np.int64(stats[HIGH, c]), c]:
+                    stats[HIGH, c] = j
 
 
 @part
-def worst_of(scores, signs, count, c, side):
-    """The member of a side whose margin is the least, -1 where there is none."""
-    worst = -1
-    for j in range(count):
-        if signs[j, c] == side and (worst < 0 or side * scores[j, c] < side * scores[worst, c]):
-            worst = j
-    return worst
-
-
-@part
-def short_of(scores, signs, count, c, rule):
+def short_of(scores, stats, count, c, rule):
     """The least margin of output c (the gap, where scores are compared), and: is it too little?
 
     inf: nothing is asked.
     """
+    have, low, high = stats[HAVE, c], np.int64(stats[LOW, c]), np.int64(stats[HIGH, c])
     if rule.rule == AUC:
-        have, up, down = halves(scores, signs, count, c)
-        if have == 0 or have == count:
+        if low < 0 or high < 0:
             return math.inf, False
-        gap = up / have - down / (count - have)
+        gap = stats[UP, c] / have - stats[DOWN, c] / (count - have)
         return gap, gap < rule.margin - rule.grain
-    low, high = worst_of(scores, signs, count, c, 1), worst_of(scores, signs, count, c, -1)
     if rule.rule == RIVAL:
         if low < 0 or high < 0:
             return math.inf, False
@@ -63,50 +66,63 @@ def short_of(scores, signs, count, c, rule):
     return gap, gap < rule.margin - rule.grain
 
 
+@part
+def matters(scores, signs, stats, j, c, rule):
+    """Is member j in the set that the rule moves for output c, which is short of its margin?"""
+    if rule.rule == CORRECT_MISTAKES:
+        return signs[j, c] * scores[j, c] < rule.margin - rule.grain
+    if rule.rule == MAX_VIOLATORS or rule.rule == RIVAL:
+        worst = j == stats[LOW, c] or j == stats[HIGH, c]
+        return worst and (rule.rule == RIVAL or signs[j, c] * scores[j, c] < rule.margin - rule.grain)
+    return True
+
+
 @routine
-def choose(scores, signs, which, count, rule):
-    """How many matter (their places are in `which`), and the least margin over all outputs."""
-    least, few = math.inf, 0
-    for j in range(count):
-        which[j] = 0
+def choose(scores, signs, stats, which, count, rule):
+    """How many matter to some output (their places are in `which`), and the least margin of all."""
+    least, few, any_short = math.inf, 0, False
+    survey(scores, signs, stats, count, rule.outputs)
     for c in range(rule.outputs):
-        gap, short = short_of(scores, signs, count, c, rule)
+        gap, short = short_of(scores, stats, count, c, rule)
         least = min(least, gap)
-        if not short:
-            continue
-        if rule.rule == MAX_VIOLATORS or rule.rule == RIVAL:
-            for side in (-1, 1):
-                j = worst_of(scores, signs, count, c, side)
-                if j >= 0 and (rule.rule == RIVAL or side * scores[j, c] < rule.margin - rule.grain):
-                    which[j] = 1
-        else:
-            for j in range(count):
-                if rule.rule != CORRECT_MISTAKES or signs[j, c] * scores[j, c] < rule.margin - rule.grain:
-                    which[j] = 1
-    for j in range(count):
-        if which[j]:
-            which[few] = j
-            few += 1
+        stats[SHORT, c] = 1.0 if short else 0.0
+        any_short |= short
+    if any_short:
+        for j in range(count):
+            for c in range(rule.outputs):
+                if stats[SHORT, c] > 0.0 and matters(scores, signs, stats, j, c, rule):
+                    which[few] = j
+                    few += 1
+                    break
     return few, least
 
 
 @part
-def lay_out(scores, signs, heft, which, grams, numbers, flags, count, few, c, rule):
-    """Margins, weights and signs of the few for output c, and their Gram matrix with signs."""
-    have, _, _ = halves(scores, signs, count, c)
+def lay_out(scores, signs, heft, stats, which, own, grams, numbers, flags, count, few, c, rule):
+    """Those of the few that matter to output c: places in `own`; margins, weights, signs, Gram matrix.
+
+    Returns how many.
+    """
+    some = 0
     for i in range(few):
-        j = which[i]
+        if matters(scores, signs, stats, which[i], c, rule):
+            own[some] = i
+            some += 1
+    for i in range(some):
+        j = which[own[i]]
         share = 1.0
         if rule.outputs > 1 or rule.rule == AUC:
-            share = 1.0 / have if signs[j, c] > 0 else 1.0 / (count - have)
+            share = 1.0 / stats[HAVE, c] if signs[j, c] > 0 else 1.0 / (count - stats[HAVE, c])
         if rule.rule != AUC:  # there the comparison has a weight, see `strength`
             share *= heft[j]
         flags[1, i] = signs[j, c] > 0
         numbers[0, i] = signs[j, c] * scores[j, c]
         numbers[1, i] = share
         numbers[2, i] = 0.0
-        for k in range(few):
-            grams[1, i * few + k] = signs[j, c] * signs[which[k], c] * grams[0, i * few + k]
+        for k in range(some):
+            sign = signs[j, c] * signs[which[own[k]], c]
+            grams[1, i * some + k] = sign * grams[0, own[i] * few + own[k]]
+    return some
 
 
 @part
@@ -151,36 +167,41 @@ def apply_rule(gram, margins, weights, alphas, chosen, positive, C, rule):
 
 
 @routine
-def solve(scores, signs, heft, which, grams, numbers, flags, pulls, count, few, own, rule):
-    """pulls[i, c] = y_i c_i alpha_i of the few, for every output; |w' - w|, or -1 where nothing moves."""
+def solve(scores, signs, heft, stats, which, grams, numbers, flags, pulls, count, few, arrival, rule):
+    """pulls[i, c] = y_i c_i alpha_i of the few, for every output; |w' - w|, or -1 where nothing moves.
+
+    The few come first in `which`; the rest of it is room for those that matter to one output.
+    """
     length, moves = 0.0, False
-    C = rule.C
+    C, own = rule.C, which[count:]
     if rule.rule == AUC:
-        C *= strength(heft, count, own)
-    for c in range(pulls.shape[1]):
-        for i in range(few):
+        C *= strength(heft, count, arrival)
+    for i in range(few):
+        for c in range(pulls.shape[1]):
             pulls[i, c] = 0.0
-        if c >= rule.outputs or not short_of(scores, signs, count, c, rule)[1]:
+    for c in range(rule.outputs):
+        if stats[SHORT, c] == 0.0:
             continue
-        lay_out(scores, signs, heft, which, grams, numbers, flags, count, few, c, rule)
-        gram = grams[1, : few * few].reshape((few, few))
-        margins, weights, alphas = numbers[0, :few], numbers[1, :few], numbers[2, :few]
-        apply_rule(gram, margins, weights, alphas, flags[0, :few], flags[1, :few], C, rule)
-        for i in range(few):
-            pulls[i, c] = signs[which[i], c] * weights[i] * alphas[i]
+        some = lay_out(scores, signs, heft, stats, which, own, grams, numbers, flags, count, few, c, rule)
+        gram = grams[1, : some * some].reshape((some, some))
+        margins, weights, alphas = numbers[0, :some], numbers[1, :some], numbers[2, :some]
+        apply_rule(gram, margins, weights, alphas, flags[0, :some], flags[1, :some], C, rule)
+        for i in range(some):
+            place = own[i]
+            pulls[place, c] = signs[which[place], c] * weights[i] * alphas[i]
             moves |= alphas[i] != 0.0
             for k in range(i + 1):
-                share = pulls[i, c] * pulls[k, c] * grams[0, i * few + k]
+                share = weights[i] * alphas[i] * weights[k] * alphas[k] * gram[i, k]
                 length += share if i == k else 2.0 * share
     return math.sqrt(max(length, 0.0)) if moves else -1.0
 
 
-@routine
-def follow(scores, signs, middle, count, outputs):
+@part
+def follow(stats, middle, count, outputs):
     """The thresholds follow the middle between the two sides' mean scores."""
     for c in range(outputs):
-        have, up, down = halves(scores, signs, count, c)
-        if 0 < have < count:
+        have = stats[HAVE, c]
+        if 0.0 < have < count:
             middle[1, c] += 1.0
-            point = 0.5 * (up / have + down / (count - have))
+            point = 0.5 * (stats[UP, c] / have + stats[DOWN, c] / (count - have))
             middle[0, c] += (point - middle[0, c]) / middle[1, c]

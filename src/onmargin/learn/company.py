@@ -51,7 +51,8 @@ class Table(NamedTuple):
     signs: np.ndarray  # (members, outputs) +1 or -1
     lengths: np.ndarray  # (members,) |x|^2
     heft: np.ndarray  # (members,) weights
-    which: np.ndarray  # (members,) places of the few
+    stats: np.ndarray  # (6, outputs) what is known of a round: see `choices`
+    which: np.ndarray  # (2 members,) places of the few; and among them, of those that matter to one output
     pulls: np.ndarray  # (few, outputs)
     grams: np.ndarray  # (2, few * few) inner products; the same with an output's signs
     numbers: np.ndarray  # (3, few) margins, weights, alphas: see `paired`
@@ -64,6 +65,6 @@ def table_for(most: int, few: int, width: int, slots: int) -> Table:
     """Room for rounds of so many members, of whom so many matter."""
     return Table(
         aligned((most, width), float), np.zeros((most, width), np.int8), np.zeros(most), np.zeros(most),
-        np.zeros(most, np.int64), aligned((few, width), float), np.zeros((2, few * few)),
-        np.zeros((3, few)), np.zeros((2, few), bool), np.zeros(slots), aligned((max(width, 8),), float),
+        np.zeros((6, width)), np.zeros(2 * most, np.int64), aligned((few, width), float),
+        np.zeros((2, few * few)), np.zeros((3, few)), np.zeros((2, few), bool), np.zeros(slots), aligned((max(width, 8),), float),
     )  # fmt: skip

@@ -83,19 +83,19 @@ def learn(company, space, rule, clock, table, middle, trace, first, start, stop)
         seen = heft[own] > 0.0
         suffered, taken = 0.0, -1.0
         if seen:
-            few, gap = choose(scores, signs, table.which, count, rule)
+            few, gap = choose(scores, signs, table.stats, table.which, count, rule)
             if few:  # passive otherwise
                 inner(space, company, table, row, begin, few)
                 taken = solve(
-                    scores, signs, heft, table.which, table.grams, table.numbers, table.flags, table.pulls,
-                    count, few, own, rule,
+                    scores, signs, heft, table.stats, table.which, table.grams, table.numbers, table.flags,
+                    table.pulls, count, few, own, rule,
                 )  # fmt: skip
                 if taken >= 0.0:
                     for i in range(few):
                         member = company.members[begin + table.which[i]]
                         move(space, company, row, member, table.pulls[i], clock + 1)
             if rule.rule == AUC:
-                follow(scores, signs, middle, count, outputs)
+                follow(table.stats, middle, count, outputs)
             least = gap if compares else least_margin(scores, signs, own, outputs)
             suffered = max(0.0, -least if rule.step == PERCEPTRON else rule.margin - least)
             mistakes += wrong

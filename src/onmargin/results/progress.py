@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..errors import BadInput, extra
+from ..errors import BadInput, extra, require_whole
 
 
 class Totals(NamedTuple):
@@ -97,12 +98,15 @@ class Progress:
         return count[at], wrong[at] / count[at]
 
     def metrics(self, *names: str) -> dict[str, float]:
-        """scikit-learn's measures of the emitted answers over the rounds seen, by name.
+        """Measures of the emitted answers, or of the scores, over the rounds seen, by name.
 
-        Labels: accuracy, error_rate, balanced_accuracy, f1, auc (two classes); numbers: mae, rmse,
-        r2. An answer of None (before any label) counts as wrong, and is left out of the last three.
+        Labels: accuracy, error_rate, balanced_accuracy, f1; auc (two classes), auc_all_pairs and
+        auc_one_vs_all (several), ranking_loss, one_error, coverage and lrap (sets). Numbers: mae, rmse, r2.
+        An answer of None (before any label) counts as wrong, and is left out of all but the first two.
         """
         from sklearn import metrics as m
+
+        from . import metrics as ranked
 
         if self.predictions is None or self.y is None:
             raise BadInput("metrics need answers and truths; run with trace='full' and y")
@@ -122,8 +126,11 @@ class Progress:
             "balanced_accuracy": lambda: m.balanced_accuracy_score(y, answers),
             "f1": lambda: m.f1_score(y, answers, zero_division=0, **average),
         }
-        if binary and scores.ndim == 1:
-            known["auc"] = lambda: m.roc_auc_score(y, scores)
+        measures: tuple[str, ...] = ("auc",) if binary and scores.ndim == 1 else ()
+        if scores.ndim == 2:
+            several = ("auc_all_pairs", "auc_one_vs_all")
+            measures = several if y.ndim == 1 else ("ranking_loss", "one_error", "coverage", "lrap")
+        known |= {name: partial(getattr(ranked, name), y, scores) for name in measures}
         if self.kind != "labels":
             known = {
                 "mae": lambda: m.mean_absolute_error(y, answers),
@@ -135,6 +142,29 @@ class Progress:
                 raise BadInput(f"no metric {name!r} for this run; there are {', '.join(known)}")
         wanted = names or (("accuracy", "f1") if self.kind == "labels" else tuple(known))
         return {name: float(known[name]()) for name in wanted}
+
+    def auc_curve(self, window: int | None = None, every: int | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """(rounds, AUC of the last `window` rounds); None: of all rounds so far. Two classes.
+
+        Scores are those given before each update. NaN where a window has one class only.
+        """
+        from .metrics import auc
+
+        if self.scores is None or self.y is None or self.kind != "labels":
+            raise BadInput("auc_curve needs scores and labels; run with trace='full' and y")
+        if np.ndim(self.scores) != 1 or len(np.unique(np.asarray(self.y))) > 2:
+            raise BadInput("auc_curve is for two classes; see metrics('auc_all_pairs')")
+        for name, value in (("window", window), ("every", every)):
+            if value is not None:
+                require_whole(name, value)
+        seen = np.asarray(self.queried, bool)
+        y, scores = np.asarray(self.y)[seen], np.asarray(self.scores)[seen]
+        y = (y == np.unique(np.asarray(self.y))[-1]).astype(int)
+        step = every or self._every or max(1, len(y) // 100)
+        at = np.unique(np.r_[np.arange(step, len(y), step), len(y)])
+        first = np.maximum(at - (window or len(y)), 0)
+        areas = [auc(y[a:b], scores[a:b]) for a, b in zip(first, at, strict=True)]
+        return at, np.array(areas)
 
     def regret(self, comparator: Any) -> float:
         """sum_t loss_t(w_t) - loss_t(u) for u = coefficients, or (coefficients, intercept).

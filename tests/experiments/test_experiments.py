@@ -1,0 +1,42 @@
+"""The experiments come out: every claim of every table holds (fewer seeds where one takes long)."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from onmargin.errors import BadInput
+from onmargin.experiments import NAMES
+from onmargin.experiments.outcome import Claim, Outcome
+from onmargin.sources import real
+
+SEEDS = {"letor": 1, "topics": 1, "keywords": 1, "moderation": 4}  # the others: all
+NEED = {"digits": "usps", "letor": "mq2008", "topics": "reuters21578", "keywords": "news20"}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_claims_hold(name):
+    """Means over seeds, with the tolerance that the mathematics states."""
+    if name in NEED and not (real.folder() / NEED[name]).exists():
+        pytest.skip(
+            f"{real.folder() / NEED[name]} is not there; set ONMARGIN_DATA to the folder of real sets"
+        )
+    module = import_module(f"onmargin.experiments.{name}")
+    outcome = module.run(range(SEEDS.get(name, module.SEEDS)))
+    assert outcome.claims and len(outcome.rows) >= 4
+    outcome.check()
+
+
+def test_a_claim_that_fails_is_an_error_with_its_numbers():
+    outcome = Outcome("title", [{"rule": "a", "error": (0.5, 0.1)}], [Claim("error 0.5, wanted 0.4", False)])
+    assert "0.500 ± 0.100" in outcome.text() and "FAILS: error 0.5, wanted 0.4" in outcome.text()
+    with pytest.raises(AssertionError, match=r"wanted 0\.4"):
+        outcome.check()
+
+
+def test_a_set_that_is_not_there_is_one_line(monkeypatch, tmp_path: Path):
+    monkeypatch.setenv("ONMARGIN_DATA", str(tmp_path))
+    with pytest.raises(BadInput, match="set ONMARGIN_DATA"):
+        real.usps()
