@@ -9,6 +9,7 @@ import numpy as np
 
 from ..errors import BadInput
 from ..learn.kernel_model import KernelModel
+from ..learn.paired_model import Paired
 from ..learn.spaces.linear import Linear
 from ..learn.vocabulary import BAR
 from .linear import LinearWeights
@@ -19,7 +20,7 @@ def merge(models: Any, weights: Any = None) -> Any:
 
     Same class, same features, same labels. The merged model predicts; of `t_` it has the sum. It
     learns on from the mean where its class can start from given weights (Perceptron,
-    Passive-Aggressive, l2 FTRL).
+    Passive-Aggressive, l2 FTRL; PairedClassifier with the reservoirs of the first).
 
     >>> import onmargin as om
     >>> X, y, _ = om.datasets.ellipses(400, seed=0)
@@ -53,6 +54,9 @@ def merge(models: Any, weights: Any = None) -> Any:
         model.space.weights[:width] += part * table[:width]
         model.space.weights[-1] += part * table[-1] * (each._bias / first._bias if first._bias else 0.0)
     model.bar[BAR] = sum(part * each._fitted().bar[BAR] for part, each in zip(share, models, strict=True))
+    if isinstance(model, Paired):
+        middles = [each._fitted().pairing.middle for each in models]
+        model.pairing.middle[...] = np.average(middles, axis=0, weights=share)
     model.clock = sum(each.t_ for each in models)
     return merged
 

@@ -64,6 +64,7 @@ class PairedClassifier(Gambler, Support, LinearClassifier):
     class_weight = None  # rounds are balanced by themselves
     budget = None
     _may_be_none = ("margin",)
+    _has_lanes = False
     _bars = "zero"
     _apart = True
 

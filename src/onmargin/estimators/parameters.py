@@ -27,6 +27,8 @@ RENAMED = {
     "eta": "use confidence= (CW, SCW) or rate= (Perceptron)",
     "nu": "use epsilon= (the radius) or max_radius= (it is learned)",
     "kernel": f"this class is linear; use Perceptron, PassiveAggressiveClassifier or Pegasos, or {LEAVE}",
+    "class_weight": f"its rounds or groups are balanced by themselves; use sample_weight=, or {LEAVE}",
+    "budget": f"all vectors are kept; {LEAVE}",
     "average": f"an average would need the vectors that were dropped; {LEAVE}",
 } | {
     name: f"the step itself regularises; {LEAVE}"

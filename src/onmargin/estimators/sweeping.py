@@ -77,6 +77,8 @@ class Sixteen:
 def key_of(model: Any, params: dict[str, Any]) -> Any:
     """Equal for learners that can share lanes; None where there is no lane for them."""
     model._check_parameters()
+    if not model._has_lanes:
+        return None
     row = model._recipe()
     outputs, many = model._outputs()
     if not can_sweep(row) or many or outputs != 1 or model._wants() or getattr(model, "growing", False):

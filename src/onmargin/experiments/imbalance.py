@@ -86,7 +86,7 @@ def _claims(table: Outcome) -> Iterable[Claim]:
                 yield Claim(f"{rule}: AUC {got:.4f}, stated {area}", abs(got - area) <= SLACK)
         areas = [table.value("AUC", offset=offset, rule=rule) for rule in RULES if rule != "stream"]
         yield Claim(
-            f"offset {offset}: the AUC of the rules differs by {np.ptp(areas):.4f}, by 0.002 within the error",
+            f"offset {offset}: the AUC of the rules differs by {np.ptp(areas):.4f}; 0.002 within the error",
             bool(np.ptp(areas) < 0.002 + SLACK / 10),
         )
     own = table.value("errors, own threshold", offset=0.5, rule="auc")

@@ -20,7 +20,7 @@ HAVE, UP, DOWN, LOW, HIGH, SHORT = range(6)  # lines of `stats`
 
 @part
 def survey(scores, signs, stats, count, outputs):
-    """Of every output: positive members, sums of either side's scores, who is worst of either side (-1: none).
+    """Of every output: positive members, sums of either side's scores, the worst of either side (-1: none).
 
     Members lie outside, outputs inside: lines are read as they lie.
     """
