@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
 import random
 from typing import Any
@@ -55,7 +56,16 @@ def test_scikit_learn(model: Any) -> None:
 
 
 @pytest.fixture
-def short_sets(monkeypatch: Any) -> None:
+def frozen() -> Any:
+    """River collects garbage again and again; what Numba keeps need not be looked at each time."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
+
+
+@pytest.fixture
+def short_sets(monkeypatch: Any, frozen: None) -> None:
     """River's sets, cut off early: dicts of kernel learners are rounds of matrix products."""
     whole = checks._yield_datasets
 
