@@ -111,15 +111,17 @@ def ftrl_student(space: str, problem: str, chosen: dict[str, Any]) -> Any:
     return cls(regularizer=regularizer, signed=space != "simplex", **chosen)
 
 
-def tables(name: str, X: np.ndarray) -> list[Any]:
-    """Dense and CSR; CSR only where many rows differ by one function: each table costs seconds to compile.
+# Rows of the table whose loop is compiled for CSR as well: one for every Space, and one of many outputs.
+BOTH_TABLES = (
+    "pa1.binary", "pa1.top", "pa1.regression", "pa1.uniclass", "pegasos.binary", "pnorm_aggressive.binary",
+    *(f"{rule}_{shape}.binary" for rule in ("arow", "scw1", "sop") for shape in ("diag", "full")),
+    *(f"ftrl_{space}.binary" for space in REGULARIZER),
+)  # fmt: skip
 
-    So are FTRL rows with several outputs, and PA, PA-II, CW, SCW-II beside PA-I and SCW-I (not: two classes).
-    """
-    sparse, family = sp.csr_matrix(X), name.split(".")[0]
-    ftrl = name.startswith("ftrl") and problem_of(name) in ("classes", "labels")
-    alike = family.split("_")[0] in ("pa", "pa2", "cw", "scw2") and not name.endswith(".binary")
-    return [sparse] if ftrl or alike else [X, sparse]
+
+def tables(name: str, X: np.ndarray) -> list[Any]:
+    """Dense, and CSR for a few: each costs seconds to compile. As plain Python both are played for all."""
+    return [X, sp.csr_matrix(X)] if name in BOTH_TABLES else [X]
 
 
 def stream(name: str, rows: int = 60, features: int = 5, seed: int = 0) -> Stream:

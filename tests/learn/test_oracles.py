@@ -1,6 +1,15 @@
-"""Every row of the table, through its public class, against ten lines of NumPy."""
+"""Every row of the table, through its public class, against ten lines of NumPy.
+
+Run as a program this file plays the stream of every row as plain Python, dense and CSR (compiling them all
+twice would take minutes): `NUMBA_DISABLE_JIT=1 python -m tests.learn.test_oracles FILE`.
+"""
 
 from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,46 +23,87 @@ from ..oracles import ORACLES, play
 from ..students import SCALING, can_average, for_oracle, parameters, problem_of, stream, student, tables
 
 NEAR = {"rtol": 1e-9, "atol": 1e-9}
+ROOT = Path(__file__).parents[2]
+WAYS = ((False, True), (True, True), (True, False))  # averaged with weights?, a constant coordinate?
 
 
 def test_every_row_of_the_table_has_an_oracle():
     assert set(ORACLES) == set(ALGORITHMS)
 
 
-def compare_weights(name, model, run, weights, bias):
+def played(name, table, given, weighted, intercept):
+    """Coefficients and rounds: plain, or averaged with weights; with or without a constant coordinate."""
+    model = student(name, intercept, average=weighted and can_average(name))
+    run = om.progressive(model, table, given.y, sample_weight=given.h if weighted else None)
+    found = {"coef": model.coef_, "scores": run.scores, "losses": run.losses, "steps": run.steps}
+    return found | ({"intercept": model.intercept_} if problem_of(name) != "points" else {})
+
+
+def compare_weights(name, found, run, weights, bias):
     """coef_ and intercept_ as the oracle's weights: less the dummy's row, less the threshold."""
     if name.endswith("calibrated"):
         weights = weights[:-1] - weights[-1]
-    assert_allclose(model.coef_, weights[:, :-1], **NEAR)
+    assert_allclose(found["coef"], weights[:, :-1], **NEAR)
     if problem_of(name) != "points":
-        assert_allclose(model.intercept_, weights[:, -1] * bias - run.bar, **NEAR)
+        assert_allclose(found["intercept"], weights[:, -1] * bias - run.bar, **NEAR)
 
 
-def compare_rounds(name, progress, run):
+def compare_rounds(name, found, run):
     """Scores, losses and steps round by round."""
     dummy = run.scores[:, -1] if name.endswith("calibrated") else run.bars
     scores = (run.scores - dummy[:, None])[:, : -1 if name.endswith("calibrated") else None]
-    assert_allclose(progress.scores.reshape(scores.shape), scores, **NEAR)
-    assert_allclose(progress.losses, run.losses, **NEAR)
-    assert_allclose(progress.steps, run.steps, **NEAR)  # where a round has several: their sum
+    assert_allclose(found["scores"].reshape(scores.shape), scores, **NEAR)
+    assert_allclose(found["losses"], run.losses, **NEAR)
+    assert_allclose(found["steps"], run.steps, **NEAR)  # where a round has several: their sum
 
 
-@pytest.mark.parametrize("name", sorted(ALGORITHMS))
-def test_learner_equals_its_oracle(name):
-    """Plain, and averaged with weights; dense and CSR; with and without a constant coordinate."""
+def compare(name, founds):
+    """What was found in each of the WAYS, for any number of tables, with the oracle."""
     given = stream(name)
-    for weighted, intercept in ((False, True), (True, True), (True, False)):
+    for weighted, intercept in WAYS:
         average = weighted and can_average(name)
         weights = given.h if weighted else np.ones(len(given.h))
         X, y, outputs = for_oracle(name, given, intercept)
         run = play(name, X, y, weights, outputs, **parameters(name))
-        bias = SCALING if intercept else 0.0
-        for table in tables(name, given.X):
-            model = student(name, intercept, average=average)
-            progress = om.progressive(model, table, given.y, sample_weight=weights if weighted else None)
-            compare_weights(name, model, run, run.mean if average else run.last, bias)
-            compare_rounds(name, progress, run)
+        for found in founds(weighted, intercept):
+            compare_weights(
+                name, found, run, run.mean if average else run.last, SCALING if intercept else 0.0
+            )
+            compare_rounds(name, found, run)
     assert 0 < np.count_nonzero(run.steps) < len(run.steps)
+
+
+@pytest.mark.parametrize("name", sorted(ALGORITHMS))
+def test_learner_equals_its_oracle(name):
+    """Plain, and averaged with weights; with and without a constant coordinate; some rows also from CSR."""
+    given = stream(name)
+    compare(name, lambda *way: [played(name, table, given, *way) for table in tables(name, given.X)])
+
+
+@pytest.fixture(scope="module")
+def uncompiled(tmp_path_factory):
+    """What plain Python makes of every row of the table, in one process."""
+    path = tmp_path_factory.mktemp("oracles") / "numbers.npz"
+    command = [sys.executable, "-W", "error", "-m", "tests.learn.test_oracles", str(path)]
+    subprocess.run(command, check=True, cwd=ROOT, env={**os.environ, "NUMBA_DISABLE_JIT": "1"}, timeout=300)
+    with np.load(path) as file:
+        return dict(file)
+
+
+@pytest.mark.parametrize("name", sorted(ALGORITHMS))
+def test_plain_python_equals_its_oracle(name, uncompiled):
+    """The same from dense and CSR tables, for every row."""
+
+    def founds(*way):
+        for kind in ("dense", "csr"):
+            marks = f"{name}/{kind}/{way}/"
+            yield {key.removeprefix(marks): uncompiled[key] for key in uncompiled if key.startswith(marks)}
+
+    compare(name, founds)
+
+
+def test_the_other_process_compiled_nothing(uncompiled):
+    assert uncompiled["compiled"] == 0
 
 
 @pytest.mark.parametrize("step", ["pa", "pa1", "pa2"])
@@ -90,3 +140,20 @@ def test_duplicate_and_unsorted_entries_are_summed(name):
     om.progressive(expected, given.X, given.y)
     om.progressive(model, halves, given.y)
     assert_allclose(model.coef_, expected.coef_, **NEAR)
+
+
+def main(path):
+    """Write what became of every row of the table, and how many loops were compiled meanwhile."""
+    numbers = {}
+    for name in ALGORITHMS:
+        given = stream(name)
+        for kind, table in (("dense", given.X), ("csr", sp.csr_matrix(given.X))):
+            for way in WAYS:
+                found = played(name, table, given, *way)
+                numbers |= {f"{name}/{kind}/{way}/{what}": value for what, value in found.items()}
+    compiled = sum(hasattr(recipe.learner(), "overloads") for recipe in ALGORITHMS.values())
+    np.savez(path, compiled=compiled, **numbers)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -24,7 +24,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def numbers(name):
-    """Coefficients and rounds, from a dense table first, then on from a sparse one."""
+    """Coefficients and rounds, from a dense table first, then on from a sparse one where that is compiled."""
     X, y, h = stream(name, rows=24)
     model = student(name, average=can_average(name))
     kinds = tables(name, X)
