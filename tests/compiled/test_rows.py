@@ -42,11 +42,17 @@ def shapes_of(X, folder):
     }
 
 
+# Every shape, but not each in both precisions: a layout or a type of index costs seconds to compile.
+LEFT_OUT = {np.float64: ("strided",), np.float32: ("fortran", "csr, long indices")}
+
+
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_every_shape_gives_one_model(data, dtype, tmp_path):
     X, y = data[0].astype(dtype), data[1]
     dense = learn(X, y)
     for name, other in shapes_of(X, tmp_path).items():
+        if name in LEFT_OUT[dtype]:
+            continue
         model = learn(other, y)
         np.testing.assert_allclose(model.coef_, dense.coef_, rtol=1e-9, atol=1e-12, err_msg=name)
         np.testing.assert_allclose(model.decision_function(other), dense.decision_function(X), atol=1e-9)

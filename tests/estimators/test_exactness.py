@@ -25,8 +25,8 @@ CLASSIFIERS = {
     "second order": om.SecondOrderPerceptron,
     "second order, full": lambda **o: om.SecondOrderPerceptron(covariance="full", **o),
     "coin": lambda **o: om.FTRLClassifier(loss="logistic", regularizer="coin", **o),
-    "p-norm": lambda **o: om.FTRLClassifier(regularizer="pnorm", p=1.2, step="sqrt", **o),
-    "adagrad": lambda **o: om.FTRLClassifier(loss="squared_hinge", regularizer="adagrad", rate=0.3, **o),
+    "p-norm": lambda **o: om.FTRLClassifier(regularizer="pnorm", p=1.2, **o),
+    "adagrad": lambda **o: om.FTRLClassifier(regularizer="adagrad", rate=0.3, **o),
     "pegasos": lambda shuffle=True, **o: om.Pegasos(lam=0.05, order=ORDER[shuffle], **o),
     "pegasos, batches": lambda shuffle=True, **o: om.Pegasos(
         lam=0.05, batch_size=7, order=ORDER[shuffle], **o
