@@ -1,6 +1,11 @@
-"""Dense, sparse, dict, one row at a time or in blocks: the same model."""
+"""Dense, sparse, dict, one row at a time or in blocks: the same model.
+
+CSR rows with three classes are compiled for a few learners; as plain Python all of them are compared:
+`NUMBA_DISABLE_JIT=1 python -m tests.estimators.test_exactness FILE`.
+"""
 
 import pickle
+import sys
 import threading
 import tracemalloc
 
@@ -11,6 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import onmargin as om
+
+from ..uncompiled import Comparisons
 
 CLASSIFIERS = {
     "perceptron": om.Perceptron,
@@ -33,6 +40,10 @@ CLASSIFIERS = {
     ),
 }
 ORDER = {True: "shuffle", False: "cyclic"}
+EVERY = [(name, classes) for classes in (2, 3) for name in sorted(CLASSIFIERS)]
+THREE_FROM_CSR = ("pa1", "mira", "arow", "arow, full", "second order")
+COMPILED = [(name, classes) for name, classes in EVERY if classes == 2 or name in THREE_FROM_CSR]
+COMPARISONS = Comparisons("tests.estimators.test_exactness")
 
 
 def stream(seed, rows, classes, columns=7):
@@ -57,7 +68,7 @@ def same(first, second, exact=True):
 )  # fmt: skip
 def test_any_split_into_blocks_is_one_pass_bit_for_bit(name, seed, classes, sparse, average, cuts):
     X, y = stream(seed, 60, classes)
-    X = sp.csr_matrix(X) if sparse else X
+    X = sp.csr_matrix(X) if sparse and (name, classes) in COMPILED else X
     weights = np.random.default_rng(seed + 1).random(60) * (np.arange(60) % 5 > 0)
     make = CLASSIFIERS[name]
     whole = make(average=average, classes=range(classes)).partial_fit(X, y, sample_weight=weights)
@@ -88,21 +99,40 @@ def test_blocks_are_longer_than_one(monkeypatch):
     same(one, make().fit(X, y))
 
 
-@pytest.mark.parametrize("name", sorted(CLASSIFIERS))
-@pytest.mark.parametrize("classes", [2, 3])
-def test_dense_csr_and_dicts_agree(name, classes):
+@COMPARISONS.each(*EVERY)
+def dense_csr_and_dicts(name, classes):
+    """Weights and rounds of a CSR matrix and of dicts, with those of an array; and ten predictions."""
     X, y = stream(5, 80, classes)
     make = CLASSIFIERS[name]
     dense = make(classes=range(classes)).partial_fit(X, y)
-    same(dense, make(classes=range(classes)).partial_fit(sp.csr_matrix(X), y), exact=False)
+    sparse = make(classes=range(classes)).partial_fit(sp.csr_matrix(X), y)
     one = make(classes=range(classes))
     for x, label in zip(X, y.tolist(), strict=True):
         one.learn_one({j: value for j, value in enumerate(x.tolist()) if value}, label)
     order = [list(one._slots).index(j) for j in range(X.shape[1])]
-    np.testing.assert_allclose(one.coef_[:, order], dense.coef_, atol=1e-9)
-    np.testing.assert_allclose(one.intercept_, dense.intercept_, atol=1e-9)
-    for x in X[:10]:
-        assert one.predict_one(dict(enumerate(x.tolist()))) == dense.predict([x])[0]
+    yield sparse.coef_, dense.coef_
+    yield sparse.intercept_, dense.intercept_
+    yield sparse.t_, dense.t_
+    yield one.coef_[:, order], dense.coef_
+    yield one.intercept_, dense.intercept_
+    yield [one.predict_one(dict(enumerate(x))) for x in X[:10].tolist()], dense.predict(X[:10])
+
+
+@pytest.mark.parametrize("name, classes", COMPILED)
+def test_dense_csr_and_dicts_agree(name, classes):
+    for found, wanted in dense_csr_and_dicts(name, classes):
+        np.testing.assert_allclose(found, wanted, atol=1e-9)
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    """All pairs, from plain Python."""
+    return COMPARISONS.run(tmp_path_factory.mktemp("exactness") / "pairs.npz")
+
+
+@pytest.mark.parametrize("name", COMPARISONS.entries)
+def test_both_agree_as_plain_python(name, written):
+    COMPARISONS.compare(name, written)
 
 
 @pytest.mark.parametrize(
@@ -229,3 +259,7 @@ def test_the_callers_dict_is_neither_kept_nor_changed():
     before = model.coef_.copy()
     x["a"] = 99.0
     np.testing.assert_array_equal(model.coef_, before)
+
+
+if __name__ == "__main__":
+    COMPARISONS.write(sys.argv[1])
