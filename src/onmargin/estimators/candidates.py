@@ -9,7 +9,7 @@ import numpy as np
 from ..errors import BadInput
 from ..learn.company import STEPS
 from ..learn.model import Model
-from .grouped import Grouped, no_rounds, read_groups
+from .grouped import Grouped, no_rounds, read_groups, weights_of_groups
 
 
 class CandidateClassifier(Grouped):
@@ -90,11 +90,15 @@ class CandidateClassifier(Grouped):
         answer[best[firsts]] = True
         return answer
 
-    def score(self, X: Any, chosen: Any, qid: Any = None) -> float:
-        """The share of groups whose right row was found."""
+    def score(self, X: Any, chosen: Any, qid: Any = None, sample_weight: Any = None) -> float:
+        """The share of groups whose right row was found; a group weighs as the mean of its rows' weights."""
         answer = self.predict(X, qid)
         groups, count = read_groups(qid, len(answer))
-        return float(answer[read_chosen(chosen, groups, count) > 0].mean())
+        right = answer & (read_chosen(chosen, groups, count) > 0)
+        found = np.bincount(groups, right, minlength=count)
+        if sample_weight is None:
+            return float(found.mean())
+        return float(np.average(found, weights=weights_of_groups(sample_weight, groups)))
 
 
 def read_chosen(chosen: Any, groups: np.ndarray, count: int) -> np.ndarray:
@@ -102,6 +106,10 @@ def read_chosen(chosen: Any, groups: np.ndarray, count: int) -> np.ndarray:
     if chosen is None:
         raise BadInput("CandidateClassifier requires y to be passed, but the target y is None")
     given = np.asarray(chosen)
+    if given.ndim == 2 and given.shape[1] == 1:
+        given = given[:, 0]
+    if given.dtype == object and all(isinstance(value, bool | np.bool_) for value in given.ravel()):
+        given = given.astype(bool)
     if given.shape != groups.shape:
         raise BadInput(f"chosen has shape {given.shape}; wanted ({len(groups)},), true on one row a group")
     if given.dtype.kind not in "biuf" or not np.isin(given, (0, 1)).all():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..errors import BadInput
 from ..learn.model import Model
 from .online import OnlineEstimator
 
@@ -12,6 +13,12 @@ DRAWS = 5  # the purpose of a generator
 
 class Gambler(OnlineEstimator):
     """Uniforms from `random_state`, or given as `chance=` to `om.progressive`."""
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        seed = self.random_state
+        if isinstance(seed, int | np.integer) and seed < 0:
+            raise BadInput(f"random_state={seed!r}; wanted a whole number of at least 0")
 
     def _luck(self, model: Model, count: int, weights: np.ndarray) -> np.ndarray:
         """The uniform of round t is the t-th of one stream."""

@@ -16,16 +16,18 @@ from ..learn.paired_model import PairedModel
 from ..learn.pairing import Given
 from ..learn.spaces.storage import Start
 from ..learn.vocabulary import Examples
+from .explain import Explained
 from .gambling import Gambler
 from .lessons import NONE, Line, Passes, Sums
 from .linear import LinearWeights
 from .paired_rows import Rounds
+from .tables import checked_weights
 
 SIDES = np.array([[0], [1]], np.int8)  # marks of the worse and of the better members
 STRETCH = 4096  # rounds at a time
 
 
-class Grouped(Gambler, LinearWeights):
+class Grouped(Gambler, LinearWeights, Explained):
     """One row of weights, learned from rounds within groups. A subclass says what a round is."""
 
     def _rounds(self, groups: np.ndarray, truth: np.ndarray, order: np.ndarray, model: Model) -> Any:
@@ -59,6 +61,7 @@ class Grouped(Gambler, LinearWeights):
             groups, count = read_groups(qid, X.shape[0])
             truth = self._read_truth(y, groups, count)
             model = self._new_model(X.shape[1]) if self._model is None else self._model.copy()
+            self._check_start(model)
             self._fit_in(model, X)
             self._refresh(model)
             self._model = model
@@ -92,7 +95,7 @@ class Grouped(Gambler, LinearWeights):
                 f"the mean online loss was still falling after max_iter={self.max_iter} passes; raise "
                 "max_iter, or set tol=None to run exactly that many",
                 ConvergenceWarning,
-                stacklevel=5,
+                stacklevel=4,
             )
 
     def _pass(self, X: Any, model: Any, groups: np.ndarray, truth: np.ndarray, order: np.ndarray) -> Sums:
@@ -125,6 +128,8 @@ def read_groups(qid: Any, rows: int) -> tuple[np.ndarray, int]:
     if given.dtype.kind == "f" and not np.isfinite(given).all():
         where = int(np.argmax(~np.isfinite(given)))
         raise BadInput(f"qid of row {where} is {given[where]}; wanted a number or a text for every row")
+    if given.dtype.kind in "OMm" and any(value != value for value in given):
+        raise BadInput("qid has NaN or a missing date; wanted a number or a text for every row")
     try:
         _, first, codes = np.unique(given, return_index=True, return_inverse=True)
     except TypeError:
@@ -132,6 +137,14 @@ def read_groups(qid: Any, rows: int) -> tuple[np.ndarray, int]:
     numbers = np.empty(len(first), np.int64)
     numbers[np.argsort(first)] = np.arange(len(first))
     return numbers[codes], len(first)
+
+
+def weights_of_groups(weights: Any, groups: np.ndarray) -> np.ndarray:
+    """What each group weighs: the mean over its rows."""
+    each = np.bincount(groups, checked_weights(weights, len(groups))) / np.bincount(groups)
+    if not each.any():
+        raise BadInput("sample_weight is zero everywhere; wanted at least one weight above 0")
+    return np.asarray(each)
 
 
 def no_rounds() -> tuple[Rounds, np.ndarray]:

@@ -101,6 +101,8 @@ class KernelForm(LinearWeights, DictFace, Fitted):
         if not self._in_kernel:
             raise AttributeError("this learner is linear (kernel=None); it has coef_ and intercept_")
         model = self._fitted()
+        if not isinstance(model, KernelModel):
+            self._check_lasting()  # kernel= was set on a learner that has begun without one
         assert isinstance(model, KernelModel)
         return model
 

@@ -55,7 +55,7 @@ class LabelTrace(Watched):
 
     def _losses_of(self, scores: np.ndarray, y: Any) -> np.ndarray:
         """Losses of y s, of the margin over the best rival, or of the lowest relevant label's."""
-        labels, required = self._labels, float(getattr(self, "margin", 1.0))
+        labels, required = self._labels, self._required()
         assert labels is not None
         if self._apart and scores.shape[1] > 1:
             table = np.asarray(y) if labels.sets else np.eye(scores.shape[1])[labels.codes(np.asarray(y))]
@@ -73,6 +73,10 @@ class LabelTrace(Watched):
         others = scores.copy()
         others[np.arange(len(codes)), codes] = -np.inf
         return self._loss_values(own - others.max(axis=1), required)
+
+    def _required(self) -> float:
+        """The margin asked for."""
+        return float(getattr(self, "margin", 1.0))
 
     def _loss_values(self, margins: np.ndarray, required: float) -> np.ndarray:
         """What the loss makes of margins: the hinge, for most."""

@@ -43,7 +43,7 @@ class OnlineEstimator(TakesTables, BaseEstimator):  # type: ignore[misc]
     _may_overflow = False  # on finite rows: the loss grows faster than its margin, or a centre does
     _takes_share = False  # average= may be a share of the last hypotheses
     _may_be_none: tuple[str, ...] = ("max_radius",)  # numbers that may be left out
-    _has_lanes = True  # its row of the table says all of its rounds, so that a sweep may lay them side by side
+    _has_lanes = True  # its row of the table says all of its rounds: a sweep may lay them side by side
     _has_blank = True  # a slot at its start stands for all names not met
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -158,7 +158,8 @@ class OnlineEstimator(TakesTables, BaseEstimator):  # type: ignore[misc]
     def _fitted(self) -> Model:
         if self._model is None:
             raise NotFittedError(
-                f"this {type(self).__name__} has seen no example yet; call fit, partial_fit or learn_one"
+                f"this {type(self).__name__} has seen no example yet; call fit or partial_fit"
+                f"{', or learn_one' if hasattr(self, 'learn_one') else ''}"
             )
         return self._model
 

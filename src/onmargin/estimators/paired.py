@@ -15,14 +15,16 @@ from ..learn.paired_model import Paired, PairedModel
 from ..learn.pairing import Given
 from ..learn.spaces.storage import Start
 from .classifier import LinearClassifier, _dense
+from .explain import frame_of
 from .gambling import Gambler
 from .lessons import Lesson, blocks
-from .paired_rows import all_pairs, checked_rounds, random_rounds
+from .paired_rows import all_pairs, checked_rounds, random_rounds, seen_rounds
 from .paired_stream import PairedStream
 from .support import Support
 
 RULES = ("correct_mistakes", "dca", "sequential", "auc", "max_violators")
 SAMPLERS = ("reservoir", "recent", "pairs")
+MOST = 10_000_000  # examples of a class that are kept
 
 
 class PairedClassifier(Gambler, Support, LinearClassifier):
@@ -92,15 +94,19 @@ class PairedClassifier(Gambler, Support, LinearClassifier):
         if self.sampler not in SAMPLERS:
             raise BadInput(f"sampler={self.sampler!r}; wanted one of {', '.join(map(repr, SAMPLERS))}")
         require_whole("reservoir", self.reservoir)
+        if self.reservoir > MOST:
+            raise BadInput(f"reservoir={self.reservoir!r}; wanted at most {MOST:,} examples of each class")
 
     # ---- the model
 
     def _recipe_name(self) -> str:
         return f"pa1.{self._problem()}"  # for its Space and its answers
 
+    def _required(self) -> float:
+        return float(self.margin) if self.margin is not None else 2.0 if self.rule == "auc" else 1.0
+
     def _choices(self) -> dict[str, Any]:
-        margin = self.margin if self.margin is not None else 2.0 if self.rule == "auc" else 1.0
-        chosen = {"C": self.C, "margin": margin, "rule": self.rule, "sampler": self.sampler}
+        chosen = {"C": self.C, "margin": self._required(), "rule": self.rule, "sampler": self.sampler}
         return chosen | {"reservoir": int(self.reservoir), "sets": self._sets()}
 
     def _made_model(self, start: Start) -> Model:
@@ -158,7 +164,9 @@ class PairedClassifier(Gambler, Support, LinearClassifier):
         marks = self._marks(model, lesson)
         if isinstance(asked, str):
             asked = all_pairs(asked, marks, model.pairing.sets)
-        self._planned = None if asked is None else checked_rounds(asked, lesson.count)
+        self._planned = None
+        if asked is not None:
+            self._planned = seen_rounds(checked_rounds(asked, lesson.count), lesson.weights)
         self._all_marks = marks, lesson.weights
         try:
             super()._run_passes(X, model, lesson)
@@ -207,6 +215,17 @@ class PairedClassifier(Gambler, Support, LinearClassifier):
     def intercept_(self) -> np.ndarray:
         """What every score has added: the constant coordinate's share, less the thresholds."""
         return np.asarray(super().intercept_ - self._paired().middles())
+
+    def explain(self, x: Any, k: int | None = None) -> Any:
+        """What each feature (or support vector) adds to each score, and the threshold takes away."""
+        found = super().explain(x, k)
+        if not self._in_kernel or self.rule != "auc":
+            return found
+        lines = [
+            (label, -1, float("nan"), float("nan"), -float(middle))
+            for label, middle in zip(self._output_names(), self._paired().middles(), strict=True)
+        ]
+        return frame_of([*found.itertuples(index=False, name=None), *lines], list(found.columns))
 
     def _losses_of(self, scores: np.ndarray, y: Any) -> np.ndarray:
         if self.rule == "auc":

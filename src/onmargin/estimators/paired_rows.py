@@ -20,8 +20,8 @@ def checked_rounds(rounds: Any, count: int) -> Rounds:
         f"rounds wants row numbers from 0 to {count - 1}, at least one a line; got {type(rounds).__name__}"
     )
     try:
-        lines = [np.atleast_1d(np.asarray(line)) for line in rounds]
-    except TypeError:
+        lines = [np.asarray(line) for line in rounds]
+    except (TypeError, ValueError):
         raise wrong from None
     if not lines:
         raise BadInput("rounds is empty; wanted at least one round of row numbers")
@@ -35,6 +35,18 @@ def checked_rounds(rounds: Any, count: int) -> Rounds:
             raise BadInput(f"the round {line.tolist()} has a row twice; wanted different rows")
     starts = np.r_[0, np.cumsum([len(line) for line in lines])]
     return np.concatenate(lines).astype(np.int64), starts.astype(np.int64)
+
+
+def seen_rounds(rounds: Rounds, weights: np.ndarray) -> Rounds:
+    """Rounds without the rows of weight 0, which are not seen."""
+    members, starts = rounds
+    if not weights.size or (weights[members] > 0).all():
+        return rounds
+    seen = weights[members] > 0
+    counts = np.add.reduceat(seen, starts[:-1])
+    if not seen.any():
+        raise BadInput("all rows of rounds have a weight of 0; wanted one at least that is seen")
+    return members[seen], np.r_[0, np.cumsum(counts[counts > 0])].astype(np.int64)
 
 
 def groups_of(marks: np.ndarray, weights: np.ndarray, sets: bool) -> list[np.ndarray]:

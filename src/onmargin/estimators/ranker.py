@@ -10,9 +10,8 @@ from ..errors import BadInput
 from ..learn.model import Model
 from ..learn.ranking import cut_in_two, draw_pairs, queries_of
 from ..results.metrics import ndcg
-from .grouped import Grouped, no_rounds, read_groups
+from .grouped import Grouped, no_rounds, read_groups, weights_of_groups
 from .lessons import NONE
-from .tables import checked_weights
 
 RULES = ("auc", "max_violators")
 
@@ -79,6 +78,7 @@ class PairedRanker(Grouped):
             "sampler": "",
             "reservoir": 1,
             "sets": False,
+            "thresholds": False,
         }
 
     def fit(self, X: Any, y: Any, qid: Any = None) -> Any:
@@ -122,11 +122,11 @@ class PairedRanker(Grouped):
         truth = read_relevance(y, len(scores))
         if sample_weight is None:
             return float(ndcg(truth, scores, qid=qid))
-        groups, count = read_groups(qid, len(scores))
-        weights = checked_weights(sample_weight, len(scores))
-        each = [ndcg(truth[groups == query], scores[groups == query]) for query in range(count)]
-        heft = np.bincount(groups, weights) / np.bincount(groups)
-        return float(np.average(each, weights=heft))
+        groups, _ = read_groups(qid, len(scores))
+        order = np.argsort(groups, kind="stable")
+        parts = np.split(order, np.flatnonzero(np.diff(groups[order])) + 1)
+        each = [ndcg(truth[part], scores[part]) for part in parts]
+        return float(np.average(each, weights=weights_of_groups(sample_weight, groups)))
 
 
 def read_relevance(y: Any, count: int) -> np.ndarray:
@@ -134,7 +134,10 @@ def read_relevance(y: Any, count: int) -> np.ndarray:
     if y is None:
         raise BadInput("PairedRanker requires y to be passed, but the target y is None")
     try:
-        relevance = np.asarray(y, dtype=np.float64)
+        given = np.asarray(y)
+        if given.dtype.kind in "cUSM":
+            raise TypeError
+        relevance = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError):
         raise BadInput("y cannot be read as numbers; wanted one grade of relevance per row") from None
     if relevance.ndim == 2 and relevance.shape[1] == 1:

@@ -166,7 +166,10 @@ def _truths(y: Any, labels: list[Any] | None) -> Any:
 def _checked_chance(chance: Any, count: int) -> np.ndarray:
     if chance is None:
         return NONE
-    array = np.ascontiguousarray(chance, dtype=np.float64)
+    try:
+        array = np.ascontiguousarray(chance, dtype=np.float64)
+    except (TypeError, ValueError):
+        array = np.zeros(0)
     if array.shape != (count,) or not ((array >= 0) & (array < 1)).all():
         raise BadInput(f"chance wants {count} uniforms in [0, 1), one per round")
     return array

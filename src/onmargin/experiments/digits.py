@@ -40,12 +40,12 @@ def one_run(seed: int, name: str, data: Split) -> dict[str, float]:
     model: Any = OneVsRestClassifier(PassiveAggressiveClassifier(**once))
     if name in LEARNERS[1:]:
         model = PairedClassifier(rule=name, random_state=seed, **once)
-    scores = model.fit(X, y).decision_function(data.test_X)
-    wrong = scores.argmax(axis=1) != data.test_y
+    scores = model.fit(X, y).decision_function(data.X_test)
+    wrong = scores.argmax(axis=1) != data.y_test
     return {
-        "AUC all pairs": auc_all_pairs(data.test_y, scores),
-        "AUC one against all": auc_one_vs_all(data.test_y, scores),
-        "class error": float(np.mean([wrong[data.test_y == k].mean() for k in range(10)])),
+        "AUC all pairs": auc_all_pairs(data.y_test, scores),
+        "AUC one against all": auc_one_vs_all(data.y_test, scores),
+        "class error": float(np.mean([wrong[data.y_test == k].mean() for k in range(10)])),
     }
 
 

@@ -26,16 +26,16 @@ LEARNERS = ("PA-I", "auc", "auc, margin 1", "correct_mistakes", "dca")
 
 def keywords(seed: int, data: Split) -> np.ndarray:
     """Columns of words that one text in five hundred has, and some test texts too."""
-    often, tested = (np.bincount(X.indices, minlength=X.shape[1]) for X in (data.X, data.test_X))
+    often, tested = (np.bincount(X.indices, minlength=X.shape[1]) for X in (data.X, data.X_test))
     rare = np.flatnonzero((often >= RANGE[0]) & (often <= RANGE[1]) & (tested >= 5))
     return np.random.default_rng([12, seed]).choice(rare, WORDS, replace=False)
 
 
 def one_word(word: int, seed: int, name: str, data: Split) -> float:
     """Learn one keyword; its AUC."""
-    labels = [np.asarray((X[:, [word]] > 0).todense()).ravel() for X in (data.X, data.test_X)]
+    labels = [np.asarray((X[:, [word]] > 0).todense()).ravel() for X in (data.X, data.X_test)]
     tables = []
-    for X in (data.X, data.test_X):
+    for X in (data.X, data.X_test):
         X = X.copy()
         X.data[X.indices == word] = 0.0
         X.eliminate_zeros()

@@ -38,14 +38,14 @@ LEARNERS: dict[str, Callable[[int], Any]] = {
 def weighed(data: Split) -> Split:
     """Counts as tf-idf."""
     transform = TfidfTransformer(sublinear_tf=True).fit(data.X)
-    return data._replace(X=transform.transform(data.X), test_X=transform.transform(data.test_X))
+    return data._replace(X=transform.transform(data.X), X_test=transform.transform(data.X_test))
 
 
 def one_run(seed: int, name: str, data: Split) -> dict[str, float]:
     """Learn, rank and cut the test set's topics."""
     model = LEARNERS[name](seed).fit(data.X, data.y)
-    scores, truth = model.decision_function(data.test_X), data.test_y
-    sets = model.predict(data.test_X)
+    scores, truth = model.decision_function(data.X_test), data.y_test
+    sets = model.predict(data.X_test)
     return {
         "ranking loss": ranking_loss(truth, scores), "one-error": one_error(truth, scores),
         "coverage": coverage(truth, scores), "MAP": mean_average_precision(truth, scores),

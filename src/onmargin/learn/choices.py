@@ -135,21 +135,6 @@ def strength(heft, count, own):
 
 
 @part
-def against_rival(gram, margins, alphas, step, C, margin):
-    """PA, PA-I, PA-II or the Perceptron on the difference of two."""
-    loss = margin - margins[0] - margins[1]
-    size = gram[0, 0] + gram[1, 1] + 2.0 * gram[0, 1]
-    tau = 0.0
-    if step == PERCEPTRON:
-        tau = 1.0
-    elif step == PA2:
-        tau = loss / (size + 0.5 / C)
-    elif size > TINY:
-        tau = loss / size if step == PA else min(C, loss / size)
-    alphas[0] = alphas[1] = tau
-
-
-@part
 def apply_rule(gram, margins, weights, alphas, chosen, positive, C, rule):
     """The rule at work on the few."""
     if rule.rule == DCA:
@@ -160,10 +145,8 @@ def apply_rule(gram, margins, weights, alphas, chosen, positive, C, rule):
         paired.auc(gram, margins, positive, weights, alphas, chosen, C, rule.margin, rule.grain)
     elif rule.rule == MAX_VIOLATORS:
         paired.max_violators(gram, margins, positive, weights, alphas, chosen, C, rule.margin, rule.grain)
-    elif rule.rule == CORRECT_MISTAKES:
-        paired.correct_mistakes(gram, margins, positive, weights, alphas, chosen, C, rule.margin, rule.grain)
     else:
-        against_rival(gram, margins, alphas, rule.step, C, rule.margin)
+        paired.correct_mistakes(gram, margins, positive, weights, alphas, chosen, C, rule.margin, rule.grain)
 
 
 @routine
@@ -194,6 +177,28 @@ def solve(scores, signs, heft, stats, which, grams, numbers, flags, pulls, count
                 share = weights[i] * alphas[i] * weights[k] * alphas[k] * gram[i, k]
                 length += share if i == k else 2.0 * share
     return math.sqrt(max(length, 0.0)) if moves else -1.0
+
+
+@part
+def solve_pair(signs, heft, which, pulls, gap, apart, count, arrival, rule):
+    """Two that are compared: PA, PA-I, PA-II or the Perceptron on their difference; `apart`: its length^2.
+
+    As `solve`, without inner products: from those a small difference of long rows would be all rounding.
+    """
+    loss, C, tau = rule.margin - gap, rule.C, 0.0
+    if rule.rule == AUC:
+        C *= strength(heft, count, arrival)
+    if rule.step == PERCEPTRON:
+        tau = 1.0
+    elif rule.step == PA2:
+        tau = loss / (apart + 0.5 / C)
+    elif apart > TINY:
+        tau = loss / apart if rule.step == PA else min(C, loss / apart)
+    for i in range(2):
+        for c in range(pulls.shape[1]):
+            pulls[i, c] = 0.0
+        pulls[i, 0] = signs[which[i], 0] * tau
+    return tau * math.sqrt(apart) if tau > 0.0 else -1.0
 
 
 @part

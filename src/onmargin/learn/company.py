@@ -66,5 +66,6 @@ def table_for(most: int, few: int, width: int, slots: int) -> Table:
     return Table(
         aligned((most, width), float), np.zeros((most, width), np.int8), np.zeros(most), np.zeros(most),
         np.zeros((6, width)), np.zeros(2 * most, np.int64), aligned((few, width), float),
-        np.zeros((2, few * few)), np.zeros((3, few)), np.zeros((2, few), bool), np.zeros(slots), aligned((max(width, 8),), float),
+        np.zeros((2, few * few)), np.zeros((3, few)), np.zeros((2, few), bool), np.zeros(slots),
+        aligned((max(width, 8),), float),
     )  # fmt: skip

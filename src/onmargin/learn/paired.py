@@ -18,6 +18,7 @@ import numpy as np
 from ..compiled.parts import part, routine
 
 ENOUGH, SWEEPS = 1e-8, 1000  # duality gap at which the exact rule stops; sweeps it makes at most
+NOTHING = 1e-13  # |d|^2 beside (sum of lengths)^2
 GRAIN, COARSE = 1e-10, 1e-5  # losses that are rounding, in float64 and in float32
 
 
@@ -28,15 +29,16 @@ def joint(gram, margins, weights, alphas, chosen, C, asked):
     tau = clip((asked - <w, d>) / |d|^2, -min_J alpha, C - max_J alpha), alpha_J += tau; returns tau. What is
     asked is sum_J c_j margin, or the gap between the scores of a pair.
     """
-    low, high, inner, length = math.inf, -math.inf, 0.0, 0.0
+    low, high, inner, length, reach = math.inf, -math.inf, 0.0, 0.0, 0.0
     for i in range(chosen.shape[0]):
         if chosen[i]:
             low, high = min(low, alphas[i]), max(high, alphas[i])
             inner += weights[i] * margins[i]
+            reach += weights[i] * math.sqrt(max(gram[i, i], 0.0))
             for j in range(chosen.shape[0]):
                 if chosen[j]:
                     length += weights[i] * weights[j] * gram[i, j]
-    if length <= 0.0:
+    if length <= NOTHING * reach * reach:  # d = 0 but for rounding
         return 0.0
     tau = max(-low, min(C - high, (asked - inner) / length))
     for j in range(chosen.shape[0]):
@@ -172,14 +174,14 @@ def dca(gram, margins, positive, weights, alphas, chosen, C, margin, grain):
     """The exact solution: two samples in closed form, more by single steps until the gap is closed."""
     if chosen.shape[0] == 2 and alphas[0] == 0.0 and alphas[1] == 0.0:
         first, second = best_of_two(gram, margins, weights, C, margin)
-        alphas[0] = first / weights[0]
-        alphas[1] = second / weights[1]
+        alphas[0] = first / weights[0] if weights[0] > 0.0 else 0.0
+        alphas[1] = second / weights[1] if weights[1] > 0.0 else 0.0
         for i in range(2):
             margins[i] += first * gram[i, 0] + second * gram[i, 1]
         return
     for _ in range(SWEEPS):
         for j in range(chosen.shape[0]):
-            if gram[j, j] > 0.0:
+            if gram[j, j] > 0.0 and weights[j] > 0.0:
                 a = weights[j] * alphas[j]
                 new = min(max(a + (margin - margins[j]) / gram[j, j], 0.0), weights[j] * C)
                 alphas[j] = new / weights[j]

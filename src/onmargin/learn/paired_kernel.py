@@ -85,9 +85,8 @@ class PairedKernel(Paired, Unbounded):
             lines=places,
             order=order[:0],
         )
-        space = Spelled(
-            np.zeros((len(side), self.width)), np.zeros((len(side) if self.start.average else 0, self.width))
-        )
+        shape, dated = (len(side), self.width), (len(side) if self.start.average else 0, self.width)
+        space = Spelled(np.zeros(shape), np.zeros(dated), np.zeros(len(side) + 1, np.int64))
         play = specialise(paired_rounds.learn, **KEPT)
         room, middle = self._room(company, rule), self.pairing.middle
         tally = Tally(*play(company, space, rule, self.clock, room, middle, trace, 0, 0, count))
@@ -135,7 +134,8 @@ class PairedKernel(Paired, Unbounded):
 
     def _keep(self, side: Side, space: Spelled) -> None:
         """Coefficients to the vectors they belong to; new ones are taken on."""
-        hits = np.flatnonzero(space.weights.any(axis=1))
+        hits = np.flatnonzero(space.turns[:-1])
+        hits = hits[np.argsort(space.turns[hits])]  # in the order they came in, however rounds are cut
         numbers = side.ids[hits]
         order = np.argsort(self.kept.ids.view, kind="stable")
         known = self.kept.ids.view[order]

@@ -10,13 +10,13 @@ from ..compiled.parts import specialise
 from ..compiled.rows import Rows
 from . import paired_rounds
 from .algorithms import Row
-from .company import AUC, CORRECT_MISTAKES, DCA, NAMES, SEQUENTIAL, Company, Rule, Table, table_for
+from .company import AUC, MAX_VIOLATORS, NAMES, RIVAL, Company, Rule, Table, table_for
 from .model import NO_TRACE, Model
 from .pairing import Pairing
 from .spaces.storage import Start, padded
 from .vocabulary import Examples, Tally
 
-ALL_MATTER = (DCA, SEQUENTIAL, CORRECT_MISTAKES)
+WORST_TWO = (MAX_VIOLATORS, RIVAL)  # rules that move two members of an output, however many there are
 
 
 class Paired(Model):
@@ -39,13 +39,13 @@ class Paired(Model):
 
     def middles(self) -> np.ndarray:
         """The thresholds in force: those of `auc`, 0 for other rules."""
-        used = NAMES.index(self.choices["rule"]) == AUC
+        used = NAMES.index(self.choices["rule"]) == AUC and self.choices.get("thresholds", True)
         return np.asarray(self.pairing.middle[0] if used else np.zeros(self.start.outputs))
 
     def _room(self, company: Company, rule: Rule) -> Table:
         """Scratch for the largest round of a block."""
         most = int(np.diff(company.starts).max(initial=1))
-        few = most if rule.rule in ALL_MATTER or rule.outputs > 1 else min(most, 2)
+        few = min(most, 2) if rule.rule in WORST_TWO and rule.outputs == 1 else most
         width, slots = padded(self.start.outputs, self.start.many), self._lane()
         mine = self._table
         if (
@@ -103,6 +103,8 @@ class Paired(Model):
         """Take on a state that was written."""
         super().restore(facts, arrays)
         self.pairing.restore(facts, arrays)
+        if self.pairing.pool.columns >= max(self.start.slots, 2):  # (the last slot is the constant's)
+            raise ValueError("the rows of its pool are wider than its weights")
 
     @property
     def entries(self) -> int:

@@ -1,7 +1,7 @@
 """The loop of paired rounds: score all members, choose who matters, one joint step for every output.
 
-It reads as the learner with weights; `specialise` rebinds the four roles that know how a hypothesis is
-kept (`score`, `mean`, `inner`, `move`) for the one that is spelled in vectors (`spaces.members`).
+It reads as the learner with weights; `specialise` rebinds the five roles that know how a hypothesis is kept
+(`score`, `mean`, `inner`, `apart`, `move`) for the one that is spelled in vectors (`spaces.members`).
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 
 from ..compiled.parts import part
-from .choices import choose, follow, solve
+from .choices import choose, follow, solve, solve_pair
 from .company import AUC, ONE, PERCEPTRON, RIVAL, SETS
-from .spaces.members import inner, mean, move, score
+from .spaces.members import apart, inner, mean, move, score
 from .vocabulary import TRACED
 
 
@@ -85,11 +85,19 @@ def learn(company, space, rule, clock, table, middle, trace, first, start, stop)
         if seen:
             few, gap = choose(scores, signs, table.stats, table.which, count, rule)
             if few:  # passive otherwise
-                inner(space, company, table, row, begin, few)
-                taken = solve(
-                    scores, signs, heft, table.stats, table.which, table.grams, table.numbers, table.flags,
-                    table.pulls, count, few, own, rule,
-                )  # fmt: skip
+                if few == 2 and compares and outputs == 1:
+                    one, two = (
+                        company.members[begin + table.which[0]],
+                        company.members[begin + table.which[1]],
+                    )
+                    far = apart(space, company, table, row, one, two)
+                    taken = solve_pair(signs, heft, table.which, table.pulls, gap, far, count, own, rule)
+                else:
+                    inner(space, company, table, row, begin, few)
+                    taken = solve(
+                        scores, signs, heft, table.stats, table.which, table.grams, table.numbers,
+                        table.flags, table.pulls, count, few, own, rule,
+                    )  # fmt: skip
                 if taken >= 0.0:
                     for i in range(few):
                         member = company.members[begin + table.which[i]]

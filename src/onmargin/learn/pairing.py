@@ -158,10 +158,15 @@ class Pairing:
         """Take on a state that was written."""
         mine = {name[8:]: array for name, array in arrays.items() if name.startswith("pairing.")}
         for name in ("slots", "seen", "middle"):
-            if mine[name].shape != getattr(self, name).shape:
+            like = getattr(self, name)
+            if mine[name].shape != like.shape or mine[name].dtype != like.dtype:
                 raise ValueError(f"the array {name!r} of its reservoirs has the wrong shape")
+            if not np.isfinite(mine[name]).all():
+                raise ValueError(f"the array {name!r} of its reservoirs is not finite")
             setattr(self, name, mine[name].copy())
         pool = {name[5:]: array for name, array in mine.items() if name.startswith("pool.")}
-        self.pool = Pool.restored(facts["pool_kind"], facts["pool_width"], pool)
-        if self.slots.max(initial=-1) >= len(self.pool) or self.slots.min(initial=0) < -1:
+        self.pool = Pool.restored(facts["pool_kind"], facts["pool_width"], pool, self.outputs)
+        filled = np.arange(self.slots.shape[1]) < self.seen[:, None]
+        named = np.where(filled, self.slots, 0)
+        if (self.seen < 0).any() or (named < 0).any() or named.max(initial=-1) >= max(len(self.pool), 1):
             raise ValueError("its reservoirs name rows that it does not hold")

@@ -114,22 +114,37 @@ class Pool:
         return {name: grown.view for name, grown in vars(self).items() if isinstance(grown, Grown)}
 
     @classmethod
-    def restored(cls, kind: str, width: int, arrays: dict[str, np.ndarray]) -> Pool:
-        """The rows of a file."""
-        pool = cls(arrays["marks"].shape[1])
+    def restored(cls, kind: str, width: int, arrays: dict[str, np.ndarray], labels: int) -> Pool:
+        """The rows of a file, with so many labels; what does not fit is refused."""
+        pool = cls(labels)
         if kind:
             pool._begin(kind == "sparse", width)
         for name in list(pool.arrays()):
             like, array = getattr(pool, name).buffer, arrays[name]
             if array.dtype != like.dtype or array.shape[1:] != like.shape[1:]:
                 raise ValueError(f"the array {name!r} of its pool has the wrong shape")
+            if not np.isfinite(array).all():
+                raise ValueError(f"the array {name!r} of its pool is not finite")
             setattr(pool, name, Grown(array.copy()))
         count = len(pool)
+        if (
+            not np.isin(pool.marks.view, (0, 1)).all()
+            or (pool.weights.view < 0).any()
+            or (count and not kind)
+        ):
+            raise ValueError("the marks or weights of its pool are no such")
         lines = {len(pool.marks), len(pool.weights)} | ({len(pool.lines)} if kind == "dense" else set())
         sparse = kind == "sparse" and not _is_csr(pool, count)
         if lines != {count} or sparse:
             raise ValueError("the arrays of its pool do not fit each other")
         return pool
+
+    @property
+    def columns(self) -> int:
+        """How many columns its rows need."""
+        if self.kind == "sparse":
+            return int(self.indices.view.max(initial=0)) + 1
+        return self.width
 
     def copy(self) -> Pool:
         """The same rows in arrays of their own."""

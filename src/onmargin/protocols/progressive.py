@@ -42,6 +42,10 @@ def progressive(
         raise BadInput(f"scored_by={scored_by!r}; wanted 'running' or 'model'")
     if trace not in ("full", "sums"):
         raise BadInput(f"trace={trace!r}; wanted 'full' or 'sums'")
+    if not isinstance(model, type) and hasattr(model, "_learn_groups"):
+        raise BadInput(
+            f"{type(model).__name__} learns from groups of rows, not one by one; use fit(X, y, qid)"
+        )
     if isinstance(model, type) or not hasattr(model, "_progress"):
         name = model.__name__ if isinstance(model, type) else type(model).__name__
         raise BadInput(

@@ -19,8 +19,8 @@ class Split(NamedTuple):
 
     X: Any
     y: np.ndarray
-    test_X: Any
-    test_y: np.ndarray
+    X_test: Any
+    y_test: np.ndarray
 
 
 def folder() -> Path:
@@ -75,7 +75,7 @@ def reuters() -> Split:
 
 def news20() -> Split:
     """20 Newsgroups by date: word counts, and the group."""
-    (X, y), (test_X, test_y) = (
+    (X, y), (X_test, y_test) = (
         svmlight(f"news20/news20_counts.{part}.svm.xz", 130_107) for part in ("train", "test")
     )
-    return Split(X, y.astype(int), test_X, test_y.astype(int))
+    return Split(X, y.astype(int), X_test, y_test.astype(int))

@@ -48,6 +48,29 @@ def wipe(rows, row, lane):
 
 
 @part
+def sum_up(rows, row, lane):
+    """The sum of squares of what the lane holds where the row has entries; zeros are left behind."""
+    start, stop = span(rows, row)
+    total = 0.0
+    for j in range(start, stop):
+        slot, _ = item(rows, row, j)
+        total += lane[slot] * lane[slot]
+        lane[slot] = 0.0
+    lane[lane.shape[0] - 1] = 0.0  # the constant coordinate cancels
+    return total
+
+
+@part
+def apart(space, company, table, row, first, second):
+    """|x - x'|^2 of two members, entry by entry."""
+    rows, at = pick(company, row, first)
+    others, there = pick(company, row, second)
+    axpy(rows, at, table.lane, 1.0)
+    axpy(others, there, table.lane, -1.0)
+    return sum_up(rows, at, table.lane) + sum_up(others, there, table.lane)
+
+
+@part
 def inner(space, company, table, row, begin, few):
     """The Gram matrix of the few that matter: each is spread out once, the later ones read it."""
     for i in range(few):
@@ -76,6 +99,7 @@ class Spelled(NamedTuple):
 
     weights: np.ndarray
     drift: np.ndarray  # the same, dated; empty: no average wanted
+    turns: np.ndarray  # (vectors + 1,) 1 for the first to be moved by, 2 for the next; at the end, how many
 
 
 class Kept(NamedTuple):
@@ -105,6 +129,13 @@ def mean_kept(space, company, row, member, scores, clock):
 
 
 @part
+def apart_kept(space, company, table, row, first, second):
+    """k(x, x) + k(x', x') - 2 k(x, x')"""
+    kept = company.rows
+    return max(kept.own[first] + kept.own[second] - 2.0 * kept.gram[first, second], 0.0)
+
+
+@part
 def inner_kept(space, company, table, row, begin, few):
     """The Gram matrix of the few that matter."""
     for i in range(few):
@@ -117,9 +148,12 @@ def inner_kept(space, company, table, row, begin, few):
 @part
 def move_kept(space, company, row, member, pull, clock):
     """w_c += pull[c] k(x, .)"""
-    kept = company.rows
+    kept, turns = company.rows, space.turns
     for c in range(kept.sums.shape[0]):
         if pull[c] != 0.0:
+            if turns[member] == 0:
+                turns[turns.shape[0] - 1] += 1
+                turns[member] = turns[turns.shape[0] - 1]
             space.weights[member, c] += pull[c]
             for i in range(kept.gram.shape[0]):
                 kept.sums[c, i] += pull[c] * kept.gram[member, i]
@@ -130,4 +164,6 @@ def move_kept(space, company, row, member, pull, clock):
                     kept.dated[c, i] += clock * pull[c] * kept.gram[member, i]
 
 
-KEPT = {"score": score_kept, "mean": mean_kept, "inner": inner_kept, "move": move_kept}
+KEPT = {
+    "score": score_kept, "mean": mean_kept, "inner": inner_kept, "apart": apart_kept, "move": move_kept
+}  # fmt: skip
