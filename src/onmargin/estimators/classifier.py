@@ -83,12 +83,12 @@ class LinearClassifier(ClassifierMixin, LinearWeights, Explained, LabelDicts, La
         announced = self.classes if classes is None else classes
         sets = y.ndim == 2
         if announced is not None:
-            labels = Labels(listed(announced), closed=True, sets=sets)
+            labels = Labels(listed(announced), closed=True, sets=sets, apart=self._rows_apart)
         else:
             known = range(y.shape[1]) if sets else distinct(y)
             for label in known:
                 check_label(label)
-            labels = Labels(known, sets=sets)
+            labels = Labels(known, sets=sets, apart=self._rows_apart)
         return labels
 
     def _check_width(self, labels: Labels, y: Any) -> None:
@@ -164,7 +164,7 @@ class LinearClassifier(ClassifierMixin, LinearWeights, Explained, LabelDicts, La
                     "classes must be passed on the first call to partial_fit: all labels that can come, "
                     "or set growing=True"
                 )
-            labels = Labels()
+            labels = Labels(apart=self._rows_apart)
         else:
             labels = self._labels_from(y, classes)
         self._check_width(labels, y)

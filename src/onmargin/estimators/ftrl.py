@@ -60,6 +60,7 @@ class FTRLClassifier(Regularized, LinearClassifier):  # type: ignore[override]
         max_iter: int = 20, tol: float | None = 1e-3, n_iter_no_change: int = 2, shuffle: bool = True,
         random_state: Any = None, classes: Any = None, class_weight: Any = None,
         warm_start: bool = False, verbose: int = 0, dtype: str = "float64", growing: bool = False,
+        horizon: float | None = None,
     ) -> None:  # fmt: skip
         self.loss, self.regularizer, self.step, self.rate, self.C = loss, regularizer, step, rate, C
         self.p, self.groups, self.l1, self.radius, self.signed = p, groups, l1, radius, signed
@@ -68,7 +69,7 @@ class FTRLClassifier(Regularized, LinearClassifier):  # type: ignore[override]
         self.average, self.max_iter, self.tol = average, max_iter, tol
         self.n_iter_no_change, self.shuffle, self.random_state = n_iter_no_change, shuffle, random_state
         self.classes, self.class_weight, self.warm_start = classes, class_weight, warm_start
-        self.verbose, self.dtype, self.growing = verbose, dtype, growing
+        self.verbose, self.dtype, self.growing, self.horizon = verbose, dtype, growing, horizon
 
     def _check_probabilities(self) -> bool:
         labels = self._labels
@@ -122,7 +123,7 @@ class FTRLRegressor(Regularized, LinearRegressor):  # type: ignore[override]
         intercept_scaling: float = 1.0, average: bool = False, max_iter: int = 20,
         tol: float | None = 1e-3, n_iter_no_change: int = 2, shuffle: bool = True,
         random_state: Any = None, warm_start: bool = False, verbose: int = 0, dtype: str = "float64",
-        growing: bool = False,
+        growing: bool = False, horizon: float | None = None,
     ) -> None:  # fmt: skip
         self.loss, self.epsilon, self.regularizer = loss, epsilon, regularizer
         self.step, self.rate, self.C = step, rate, C
@@ -132,6 +133,7 @@ class FTRLRegressor(Regularized, LinearRegressor):  # type: ignore[override]
         self.average, self.max_iter, self.tol = average, max_iter, tol
         self.n_iter_no_change, self.shuffle, self.random_state = n_iter_no_change, shuffle, random_state
         self.warm_start, self.verbose, self.dtype, self.growing = warm_start, verbose, dtype, growing
+        self.horizon = horizon
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

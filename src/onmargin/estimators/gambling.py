@@ -22,12 +22,15 @@ class Gambler(OnlineEstimator):
 
     def _luck(self, model: Model, count: int, weights: np.ndarray) -> np.ndarray:
         """The uniform of round t is the t-th of one stream."""
-        seed = self._generator(DRAWS).integers(2**63)
-        bits = np.random.PCG64(seed)
-        bits.advance(model.clock)
         if not weights.size:
-            return np.random.Generator(bits).random(count)
+            return self._uniforms(model.clock, count)
         seen = weights > 0
         luck = np.zeros(count)
-        luck[seen] = np.random.Generator(bits).random(int(seen.sum()))
+        luck[seen] = self._uniforms(model.clock, int(seen.sum()))
         return luck
+
+    def _uniforms(self, first: int, count: int) -> np.ndarray:
+        """Numbers first, first + 1, ... of the stream."""
+        bits = np.random.PCG64(self._generator(DRAWS).integers(2**63))
+        bits.advance(first)
+        return np.random.Generator(bits).random(count)

@@ -85,7 +85,7 @@ class KernelForm(LinearWeights, DictFace, Fitted):
         return "float32" if given is None else str(np.dtype(given).name)
 
     def _all_choices(self) -> dict[str, Any]:
-        choices = dict(self._choices())
+        choices = dict(super()._all_choices())
         if not self._in_kernel:
             return choices
         begun = {} if self._model is None else self._model.choices

@@ -73,6 +73,12 @@ class KernelStream(Stream):
         values = np.array(list(x.values()), np.float64)
         return Sparse(values, np.array(places, np.uint32), np.array([0, len(places)], np.int32), 0.0)
 
+    def row_for(self, x: Mapping[Hashable, Any]) -> Sparse:
+        """One dict as a row to be answered."""
+        if not isinstance(x, Mapping) or not self.packer.is_fine(x):
+            self.packer.refuse(x)
+        return self.row_of(x)
+
     def check_kernel(self, x: Mapping[Hashable, Any]) -> None:
         """Refuse an example that the kernel cannot take."""
         largest = max(map(abs, x.values()), default=0.0)
@@ -81,6 +87,4 @@ class KernelStream(Stream):
 
     def scores(self, x: Mapping[Hashable, Any]) -> np.ndarray:
         """Scores of one dict, by the average where one is kept."""
-        if not isinstance(x, Mapping) or not self.packer.is_fine(x):
-            self.packer.refuse(x)
-        return self.model.scores(self.row_of(x), 1, self.model.start.average)[0]
+        return self.model.scores(self.row_for(x), 1, self.model.start.average)[0]

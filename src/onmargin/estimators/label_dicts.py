@@ -19,6 +19,7 @@ class LabelDicts(DictFace):
     _river_base = "MiniBatchClassifier"
     _labels: Labels | None
     _stream: Any
+    _rows_apart = False  # two classes have a row each
 
     def learn_one(self, x: Mapping[Hashable, Any], y: Any, w: float = 1.0) -> None:
         """One example: a dict of numbers, its label (or {label: bool}), and its weight."""
@@ -68,7 +69,7 @@ class LabelDicts(DictFace):
         sets = isinstance(y, Mapping)
         announced = self.classes  # type: ignore[attr-defined]
         known = () if announced is None else listed(announced)
-        self._labels = Labels(known, closed=announced is not None, sets=sets)
+        self._labels = Labels(known, closed=announced is not None, sets=sets, apart=self._rows_apart)
 
     def _check_answer(self, y: Any) -> None:
         labels = self._labels

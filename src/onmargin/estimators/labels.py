@@ -17,8 +17,10 @@ EXACT = 2.0**53  # whole numbers up to here are exact as float64
 class Labels:
     """Known labels in order. `sets`: an example may have several; `closed`: no more may come."""
 
-    def __init__(self, known: Iterable[Hashable] = (), closed: bool = False, sets: bool = False) -> None:
-        self.sets, self.closed = sets, closed
+    def __init__(
+        self, known: Iterable[Hashable] = (), closed: bool = False, sets: bool = False, apart: bool = False
+    ) -> None:
+        self.sets, self.closed, self.apart = sets, closed, apart
         self.known: list[Any] = []
         self.counts: list[int] = []  # examples seen of each label, for class_weight="balanced"
         self._set(in_order(list(known)))
@@ -44,8 +46,11 @@ class Labels:
 
     @property
     def outputs(self) -> int:
-        """Two classes are one row, more are a row each; a label of a set always has its row."""
-        return len(self.known) if self.sets or len(self.known) > 2 else 1
+        """Two classes are one row, more are a row each; a label of a set always has its row.
+
+        `apart`: so do two classes.
+        """
+        return len(self.known) if self.sets or self.apart or len(self.known) > 2 else 1
 
     def check(self, label: Hashable) -> None:
         """Raise if the label can be neither found nor taken in."""

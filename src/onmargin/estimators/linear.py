@@ -90,6 +90,7 @@ class LinearWeights:
         self._check_lasting()  # type: ignore[attr-defined]
         self._check_parameters()  # type: ignore[attr-defined]
         model.choose(self._recipe(), self._all_choices())  # type: ignore[attr-defined]
+        model.asks = self._asks  # type: ignore[attr-defined]
 
 
 def _write(model: Model, slots: slice, table: np.ndarray) -> None:

@@ -15,9 +15,10 @@ from ..compiled.checks import first_not_finite
 from ..errors import BadInput, BadType, require_whole
 from ..features.slots import Slots
 from ..features.tables import entries
-from ..learn.algorithms import Row, row_named
+from ..learn.algorithms import FORGETS, Row, row_named
 from ..learn.model import Model
 from ..learn.spaces.storage import Start
+from ..learn.vocabulary import FADED, SHOWN
 from .lessons import NONE, Lesson
 from .parameters import answering, refuse_unknown, require_positive
 from .tables import TakesTables
@@ -27,6 +28,7 @@ LASTING = (
     "dtype", "init", "recipe", "delta", "groups", "regularizer", "p", "l1", "radius", "signed",
     "adagrad_delta", "coin_epsilon", "lam", "batch_size", "project", "multiclass", "kernel", "gamma",
     "degree", "coef0", "budget", "tolerance", "plus", "kernels", "views", "q", "reservoir", "sampler",
+    "horizon",
 )  # fmt: skip
 
 
@@ -38,6 +40,9 @@ class OnlineEstimator(TakesTables, BaseEstimator):  # type: ignore[misc]
     _by_name = False  # learned from dicts: columns are found by name
     _stream: Any = None  # the dict face, made on first use
     _entropy: int | None = None
+    _asks = False  # rounds to come ask for their label
+    _asked_before: np.ndarray | None = None  # what a sampler counted before there was a model
+    _asking: dict[str, Any] | None = None  # a sampler's choices, where one asks for this learner's labels
     _begun: dict[str, Any] = {}  # noqa: RUF012 (replaced, never changed)
     _width = 0
     _may_overflow = False  # on finite rows: the loss grows faster than its margin, or a centre does
@@ -101,18 +106,33 @@ class OnlineEstimator(TakesTables, BaseEstimator):  # type: ignore[misc]
             require_whole(name, getattr(self, name, 1))
         if getattr(self, "tol", None) is not None:
             require_positive("tol", self.tol, True, False)
+        self._check_horizon()
         average = getattr(self, "average", False)
         if not self._takes_share and not isinstance(average, bool | np.bool_):
             raise BadInput(f"average={average!r}; wanted True or False")
         if getattr(self, "dtype", None) not in (None, "float32", "float64", np.float32, np.float64):
             raise BadInput(f"dtype={self.dtype!r}; wanted 'float32' or 'float64'")
 
+    def _check_horizon(self) -> None:
+        """Forgetting: how long a round is remembered."""
+        horizon = getattr(self, "horizon", None)
+        if horizon is None:
+            return
+        require_positive("horizon", horizon, False, False)
+        if horizon <= 1:
+            raise BadInput(f"horizon={horizon!r}; wanted a number of rounds above 1, or None")
+        if getattr(self, "average", False):
+            raise BadInput("average=True remembers all that horizon= is to forget; choose one of them")
+        if getattr(self, "kernel", None) is not None:
+            raise BadInput("horizon= is for weights; kernel learners forget by Forgetron, or budget=")
+
     def _wants(self) -> tuple[str, ...]:
         """Optional arrays of the Space that the parameters call for."""
         return ()
 
     def _recipe(self) -> Row:
-        return row_named(self._recipe_name())
+        name = self._recipe_name()
+        return row_named(name if getattr(self, "horizon", None) is None else name + FORGETS)
 
     def _outputs(self) -> tuple[int, bool]:
         """How many outputs, and whether they lie side by side."""
@@ -184,6 +204,11 @@ class OnlineEstimator(TakesTables, BaseEstimator):  # type: ignore[misc]
         )  # fmt: skip
         model = self._made_model(start)
         model.live[1] = self._bias != 0.0
+        model.asks = self._asks
+        if self._asked_before is not None:
+            model.bar[SHOWN:FADED] = self._asked_before[SHOWN:FADED]
+            model.recent[...] = self._asked_before[len(self._asked_before) - len(model.recent) :]
+            self._asked_before = None
         self._begin(model, 0)
         self._begun = self._lasting()
         return model
@@ -192,8 +217,17 @@ class OnlineEstimator(TakesTables, BaseEstimator):  # type: ignore[misc]
         return Model(self._recipe(), start, self._all_choices())
 
     def _all_choices(self) -> dict[str, Any]:
-        """`_choices`, and what a form of the learner adds."""
-        return self._choices()
+        """`_choices`, and what a form of the learner (or a sampler around it) adds."""
+        horizon = getattr(self, "horizon", None)
+        forget = {} if horizon is None else {"forget": 1.0 - 1.0 / float(horizon)}
+        return self._choices() | forget | (self._asking or {})
+
+    def _kept(self) -> dict[str, Any]:
+        """What a file must hold beside parameters, labels and the model."""
+        return {}
+
+    def _keep_again(self, kept: dict[str, Any]) -> None:
+        """Take it on again."""
 
     def _drops_new_columns(self) -> bool:
         """May columns never met be left out of an answer? To a linear score they add nothing."""
@@ -240,7 +274,7 @@ class OnlineEstimator(TakesTables, BaseEstimator):  # type: ignore[misc]
         seed = self.random_state
         if not isinstance(seed, int | np.integer):
             if self._entropy is None:  # drawn once a model, so that growth goes on where it was
-                self._entropy = _drawn(seed)
+                self._entropy = drawn_seed(seed)
             seed = self._entropy
         if seed < 0:
             raise BadInput(f"random_state={seed!r}; wanted a whole number of at least 0")
@@ -286,7 +320,7 @@ def _same(first: Any, second: Any) -> bool:
     return bool(first == second)
 
 
-def _drawn(state: Any) -> int:
+def drawn_seed(state: Any) -> int:
     """A seed from a generator of the user's, or from the machine's entropy."""
     if isinstance(state, np.random.RandomState):
         return int(state.randint(2**31 - 1))

@@ -37,6 +37,7 @@ class PassiveAggressiveClassifier(Support, LinearClassifier):
     cost : (K, K) costs of answering the column where the row is true; the margin asked for is their
         square root. `cost_update`: "max_loss" or "prediction".
     average : predict with the mean of the weights that predicted.
+    horizon : None, or how many rounds are remembered: w is multiplied by 1 - 1 / horizon every round.
     kernel, gamma, degree, coef0, budget : the kernel form, |x|^2 being k(x, x); see `om.kernels`.
 
     `sample_weight` and `class_weight` multiply C (they have no effect on step="pa").
@@ -58,7 +59,8 @@ class PassiveAggressiveClassifier(Support, LinearClassifier):
         max_iter: int = 20, tol: float | None = 1e-3, n_iter_no_change: int = 2, shuffle: bool = True,
         random_state: Any = None, classes: Any = None, class_weight: Any = None,
         warm_start: bool = False, verbose: int = 0, dtype: str | None = None, growing: bool = False,
-        kernel: Any = None, gamma: Any = "scale", degree: int = 3, coef0: float = 0.0, budget: Any = None,
+        horizon: float | None = None, kernel: Any = None, gamma: Any = "scale", degree: int = 3,
+        coef0: float = 0.0, budget: Any = None,
     ) -> None:  # fmt: skip
         self.C, self.step, self.margin, self.update = C, step, margin, update
         self.multilabel, self.cost, self.cost_update = multilabel, cost, cost_update
@@ -66,7 +68,7 @@ class PassiveAggressiveClassifier(Support, LinearClassifier):
         self.average, self.max_iter, self.tol = average, max_iter, tol
         self.n_iter_no_change, self.shuffle, self.random_state = n_iter_no_change, shuffle, random_state
         self.classes, self.class_weight, self.warm_start = classes, class_weight, warm_start
-        self.verbose, self.dtype, self.growing = verbose, dtype, growing
+        self.verbose, self.dtype, self.growing, self.horizon = verbose, dtype, growing, horizon
         self.kernel, self.gamma, self.degree, self.coef0, self.budget = kernel, gamma, degree, coef0, budget
 
     @property
@@ -154,14 +156,15 @@ class MIRA(PassiveAggressiveClassifier):
         tol: float | None = 1e-3, n_iter_no_change: int = 2, shuffle: bool = True,
         random_state: Any = None, classes: Any = None, class_weight: Any = None,
         warm_start: bool = False, verbose: int = 0, dtype: str | None = None, growing: bool = False,
-        kernel: Any = None, gamma: Any = "scale", degree: int = 3, coef0: float = 0.0, budget: Any = None,
+        horizon: float | None = None, kernel: Any = None, gamma: Any = "scale", degree: int = 3,
+        coef0: float = 0.0, budget: Any = None,
     ) -> None:  # fmt: skip
         self.C, self.margin = C, margin
         self.fit_intercept, self.intercept_scaling = fit_intercept, intercept_scaling
         self.average, self.max_iter, self.tol = average, max_iter, tol
         self.n_iter_no_change, self.shuffle, self.random_state = n_iter_no_change, shuffle, random_state
         self.classes, self.class_weight, self.warm_start = classes, class_weight, warm_start
-        self.verbose, self.dtype, self.growing = verbose, dtype, growing
+        self.verbose, self.dtype, self.growing, self.horizon = verbose, dtype, growing, horizon
         self.kernel, self.gamma, self.degree, self.coef0, self.budget = kernel, gamma, degree, coef0, budget
 
     def __sklearn_tags__(self) -> Any:

@@ -24,6 +24,7 @@ class Perceptron(Support, LinearClassifier):
     rate : length e of a step (2 rho of the papers); with a zero start it changes no prediction.
     update : "top" or "uniform", for several classes.
     init : "zero", or "random" for standard normal weights.
+    horizon : None, or how many rounds are remembered: w is multiplied by 1 - 1 / horizon every round.
     kernel, gamma, degree, coef0, budget : the kernel form, w = sum_i alpha_i k(x_i, .); see `om.kernels`.
 
     References: Rosenblatt 1958; Novikoff 1962; Crammer & Singer 2003.
@@ -40,14 +41,15 @@ class Perceptron(Support, LinearClassifier):
         tol: float | None = 1e-3, n_iter_no_change: int = 2, shuffle: bool = True,
         random_state: Any = None, classes: Any = None, class_weight: Any = None,
         warm_start: bool = False, verbose: int = 0, dtype: str | None = None, growing: bool = False,
-        kernel: Any = None, gamma: Any = "scale", degree: int = 3, coef0: float = 0.0, budget: Any = None,
+        horizon: float | None = None, kernel: Any = None, gamma: Any = "scale", degree: int = 3,
+        coef0: float = 0.0, budget: Any = None,
     ) -> None:  # fmt: skip
         self.rate, self.update, self.init = rate, update, init
         self.fit_intercept, self.intercept_scaling = fit_intercept, intercept_scaling
         self.average, self.max_iter, self.tol = average, max_iter, tol
         self.n_iter_no_change, self.shuffle, self.random_state = n_iter_no_change, shuffle, random_state
         self.classes, self.class_weight, self.warm_start = classes, class_weight, warm_start
-        self.verbose, self.dtype, self.growing = verbose, dtype, growing
+        self.verbose, self.dtype, self.growing, self.horizon = verbose, dtype, growing, horizon
         self.kernel, self.gamma, self.degree, self.coef0, self.budget = kernel, gamma, degree, coef0, budget
 
     def _check_parameters(self) -> None:

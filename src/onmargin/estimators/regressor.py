@@ -86,6 +86,7 @@ class PassiveAggressiveRegressor(Support, LinearRegressor):
     C : aggressiveness, the longest step (PA-I) or the price of squared slack (PA-II).
     step : "pa", "pa1" or "pa2".
     epsilon : errors up to here cost nothing.
+    horizon : None, or how many rounds are remembered: w is multiplied by 1 - 1 / horizon every round.
     kernel, gamma, degree, coef0, budget : the kernel form, |x|^2 being k(x, x); see `om.kernels`.
 
     `sample_weight` multiplies C (no effect on step="pa").
@@ -105,7 +106,7 @@ class PassiveAggressiveRegressor(Support, LinearRegressor):
         intercept_scaling: float = 1.0, average: bool = False, max_iter: int = 20,
         tol: float | None = 1e-3, n_iter_no_change: int = 2, shuffle: bool = True,
         random_state: Any = None, warm_start: bool = False, verbose: int = 0, dtype: str | None = None,
-        growing: bool = False,
+        growing: bool = False, horizon: float | None = None,
         kernel: Any = None, gamma: Any = "scale", degree: int = 3, coef0: float = 0.0, budget: Any = None,
     ) -> None:  # fmt: skip
         self.C, self.step, self.epsilon = C, step, epsilon
@@ -113,6 +114,7 @@ class PassiveAggressiveRegressor(Support, LinearRegressor):
         self.average, self.max_iter, self.tol = average, max_iter, tol
         self.n_iter_no_change, self.shuffle, self.random_state = n_iter_no_change, shuffle, random_state
         self.warm_start, self.verbose, self.dtype, self.growing = warm_start, verbose, dtype, growing
+        self.horizon = horizon
         self.kernel, self.gamma, self.degree, self.coef0, self.budget = kernel, gamma, degree, coef0, budget
 
     def _check_parameters(self) -> None:

@@ -64,6 +64,8 @@ class Regularized:
             raise BadInput(f"loss={me.loss!r}; wanted one of {wanted} for {self._kinds}")
         if me.regularizer not in NAMES:
             raise BadInput(f"regularizer={me.regularizer!r}; wanted one of {', '.join(map(repr, NAMES))}")
+        if me.horizon is not None and (me.regularizer != "l2" or me.l1):
+            raise BadInput("horizon= multiplies weights; it is for regularizer='l2' without l1")
         if me.step not in STEPS:
             raise BadInput(f"step={me.step!r}; wanted one of {', '.join(map(repr, STEPS))}")
         self._check_together()

@@ -6,6 +6,7 @@ import os
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from .. import __version__
 from ..errors import BadFile, BadInput
@@ -13,6 +14,9 @@ from ..features.slots import Slots
 from ..learn.model import Model
 from ..learn.spaces.storage import Start
 from ..results import saved
+from .asks import AsksForLabels
+from .banditron import Banditron
+from .bbq import BBQ
 from .built import OnlineClassifier, OnlineRegressor
 from .candidates import CandidateClassifier
 from .ftrl import FTRLClassifier, FTRLRegressor
@@ -27,7 +31,10 @@ from .perceptron import Perceptron
 from .portable import packed, unpacked
 from .ranker import PairedRanker
 from .regressor import PassiveAggressiveRegressor
+from .ridge_classifier import RidgeClassifier
+from .sampler import SelectiveSampler
 from .second_order import AROW, SecondOrderPerceptron, SoftConfidenceWeighted
+from .tracking import ProjectedPerceptron, ShiftingPerceptron
 from .uniclass import PassiveAggressiveUniclass
 
 FOUND = ("objective_", "dual_gap_", "n_kernels_", "n_skipped_")  # what a fit found beside the model
@@ -56,6 +63,10 @@ CLASSES: dict[str, type[Any]] = {
         PairedClassifier,
         PairedRanker,
         CandidateClassifier,
+        Banditron,
+        ShiftingPerceptron,
+        ProjectedPerceptron,
+        RidgeClassifier,
     )
 }
 
@@ -71,8 +82,23 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     >>> om.load(path).predict_one({"a": 1.0})
     'yes'
     """
+    if isinstance(model, AsksForLabels):
+        facts, arrays = _written(model._inner())
+        parameters = {name: packed(value) for name, value in model.get_params(deep=False).items()}
+        parameters.pop("estimator", None)
+        before = model.estimator_._asked_before
+        asks = {"class": type(model).__name__, "parameters": parameters, "entropy": model._entropy}
+        asks |= {"before": None if before is None else before, "passes": model.__dict__.get("n_iter_")}
+        saved.write(path, facts | {"asks": asks}, arrays)
+        return
     if not isinstance(model, OnlineEstimator) or type(model).__name__ not in CLASSES:
         raise BadInput(f"got {type(model).__name__}; om.save takes the learners of this library")
+    saved.write(path, *_written(model))
+
+
+def _written(model: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """What a file must hold of a learner: facts, and arrays."""
+    arrays: dict[str, np.ndarray] = {}
     facts: dict[str, Any] = {
         "version": __version__,
         "class": type(model).__name__,
@@ -89,6 +115,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
         "found": {name: getattr(model, name) for name in FOUND if hasattr(model, name)},
         "labels": None,
         "model": None,
+        "kept": model._kept(),
     }
     labels = getattr(model, "_labels", None)
     if labels is not None:
@@ -98,13 +125,12 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
             "closed": labels.closed,
             "sets": labels.sets,
         }
-    arrays: dict[str, np.ndarray] = {}
     if model._model is not None:
         inner = model._model
         more, arrays = inner.state()
         facts["model"] = {"start": tuple(inner.start), "clock": inner.clock, "choices": inner.choices, **more}
-        arrays["bar"] = inner.bar
-    saved.write(path, facts, arrays)
+        arrays["bar"], arrays["recent"] = inner.bar, inner.recent
+    return facts, arrays
 
 
 def _parameters(model: Any) -> dict[str, Any]:
@@ -128,7 +154,7 @@ def load(path: str | os.PathLike[str], parts: dict[str, Any] | None = None) -> A
         parameters = {name: unpacked(value, parts) for name, value in facts.get("parameters", {}).items()}
         model = _rebuilt(cls, parameters, facts, arrays)
         model._begun = {name: unpacked(value, parts) for name, value in model._begun.items()}
-        return model
+        return model if "asks" not in facts else _wrapped(model, facts["asks"], parts)
     except BadInput:
         raise
     except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -150,13 +176,28 @@ def _rebuilt(
         model.n_iter_ = facts["passes"]
     if facts["labels"] is not None:
         kept = facts["labels"]
-        labels = Labels((), closed=kept["closed"], sets=kept["sets"])
+        labels = Labels((), closed=kept["closed"], sets=kept["sets"], apart=model._rows_apart)
         labels._set(kept["known"])
         labels.counts = kept["counts"]
         model._labels = labels
     if facts["model"] is not None:
         model._model = _inner(model, facts["model"], arrays)
         model._begun = facts["begun"]
+    model._keep_again(facts["kept"])
+    return model
+
+
+def _wrapped(inner: Any, facts: dict[str, Any], parts: dict[str, Any] | None) -> Any:
+    """The learner that asks, around the learner inside."""
+    cls = {asks.__name__: asks for asks in (SelectiveSampler, BBQ)}[facts["class"]]
+    parameters = {name: unpacked(value, parts) for name, value in facts["parameters"].items()}
+    if cls is SelectiveSampler:
+        parameters["estimator"] = clone(inner)
+    model: Any = cls(**parameters)
+    model._entropy, model.estimator_ = facts["entropy"], inner
+    inner._asking, inner._asked_before = model._rule_numbers(), facts["before"]
+    if facts["passes"] is not None:
+        model.n_iter_ = facts["passes"]
     return model
 
 
@@ -167,6 +208,6 @@ def _inner(model: Any, facts: dict[str, Any], arrays: dict[str, np.ndarray]) -> 
         form = model._form(facts["gamma"])._replace(dtype=facts["dtype"], direct=facts["direct"])
         inner.fix(facts["gamma"], form)  # type: ignore[attr-defined]
     inner.restore(facts, arrays)
-    inner.bar[...] = arrays["bar"]
+    inner.bar[...], inner.recent[...] = arrays["bar"], arrays["recent"]
     inner.clock = facts["clock"]
     return inner

@@ -43,10 +43,10 @@ class Stream:
         spelled = averaged and model.recipe.space.mean is None
         self.single = (rows, self.space, self.hyper, self.desk.scores)
         answer = (rows, self.space, self.hyper, 0, self.desk.scores, self.out, 0, 1)
-        kind = (model.recipe, model.start.many, self.target.ndim)
+        kind = (model.row(), model.start.many, self.target.ndim)
         if kind != self.kind:  # other types; larger arrays of the same types keep their entries
             learn = (self.plain, self.space, self.hyper, 0, self.desk, NO_TRACE, 0, 0, 1)
-            self.learn_entry: Part = bound(model.recipe.learner(), learn)
+            self.learn_entry: Part = bound(model.row().learner(), learn)
             answerer = model.recipe.mean_answerer() if averaged and not spelled else None
             self.answer_entry: Part = bound(answerer or model.recipe.answerer(), answer)
             self.single_entry: Part = bound(model.recipe.single(), (*self.single, 0))
@@ -170,6 +170,11 @@ class Stream:
             self.owner._refuse_names([name for name in names if name not in self.slots])
         if packer.rows is not self.rows:
             self.bind()
+
+    def row_for(self, x: Mapping[Hashable, Any]) -> Any:
+        """One dict as a row to be answered."""
+        self._ask(x)
+        return self.packer.rows
 
     def scores(self, x: Mapping[Hashable, Any]) -> np.ndarray:
         """Scores of one dict, by the average where one is kept."""

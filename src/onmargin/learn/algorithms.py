@@ -10,13 +10,15 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from ..compiled.parts import Part, plain, specialise
-from . import answers, costs, label_sets, losses, queries, rounds, steps, tasks
+from . import answers, costs, gambles, label_sets, losses, queries, rounds, steps, tasks
 from .company import NAMES
 from .company import STEPS as RIVAL_STEPS
 from .kernel_rows import kernel_rows
 from .spaces import confidence, covariance
 from .spaces.center import CENTER
 from .spaces.coin import COIN
+from .spaces.evidence import EVIDENCE
+from .spaces.fading import FORGETFUL, PROJECTED, SHIFTING
 from .spaces.linear import LINEAR
 from .spaces.norms import GROUP, PNORM, SIGNED, SIMPLEX
 from .spaces.ridge import FULL_RIDGE, RIDGE
@@ -42,6 +44,16 @@ class Row(NamedTuple):
         score, size, move = self.space.score, self.space.size, self.space.move
         parts = (decide, demand, wrong, self.loss, self.step, score, size, move, self.query)
         return specialise(rounds.learn, **dict(zip(rounds.ROLES, parts, strict=True)))
+
+    def counted(self) -> Row:
+        """The same, with its moves counted."""
+        return self._replace(space=self.space._replace(move=queries.counting(self.space.move)))
+
+    def asking(self, rule: float) -> Row:
+        """The same, asking for labels by this rule (its numbers say the rest)."""
+        if rule < queries.HOEFFDING:
+            return self._replace(query=queries.selective)
+        return self._replace(query=queries.bbq_kept if self.space.name == "evidence" else queries.bbq)
 
     def answerer(self) -> Part:
         """Its compiled scores without learning."""
@@ -154,13 +166,19 @@ STEPS = {
     "pa": steps.pa, "pa1": steps.pa1, "pa2": steps.pa2,
 }  # fmt: skip
 _assembled: dict[str, Row] = {}
+FORGETS = "~"  # at the end of a name: the same, forgetting
 
 
 def row_named(name: str) -> Row:
-    """A row of the table, or an FTRL row with another loss and step: "ftrl_l2.binary:logistic:sqrt"."""
-    for table in (ALGORITHMS, KERNEL_ROWS):
+    """A row of the table, an FTRL row with another loss and step ("ftrl_l2.binary:logistic:sqrt"), or a row
+    with weights that forgets ("pa1.binary~").
+    """
+    for table in (ALGORITHMS, KERNEL_ROWS, MORE_ROWS):
         if name in table:
             return table[name]
+    if name not in _assembled and name.endswith(FORGETS):
+        row = row_named(name.removesuffix(FORGETS))
+        _assembled[name] = row._replace(space=FORGETFUL, origin=(row_named, (name,)))
     if name not in _assembled:
         base, loss, step = name.split(":")
         row = ALGORITHMS[base]
@@ -173,6 +191,18 @@ def row_named(name: str) -> Row:
 KERNEL_ROWS: dict[str, Row] = {
     name: row._replace(origin=(row_named, (name,))) for name, row in kernel_rows(ALGORITHMS).items()
 }
+
+# Rows behind learners with a protocol of their own.
+MORE_ROWS: dict[str, Row] = {
+    "evidence.binary": ALGORITHMS["ridge.binary"]._replace(space=EVIDENCE),
+    "banditron.top": Row(
+        Task(gambles.play, gambles.reward, tasks.differs), losses.always, steps.unit, LINEAR
+    ),
+}
+for _problem, _task in (("binary", BINARY), ("top", TOP), ("labels", LABELS)):
+    MORE_ROWS[f"shifting.{_problem}"] = Row(_task, losses.mistake, steps.unit, SHIFTING)
+    MORE_ROWS[f"projected.{_problem}"] = Row(_task, losses.mistake, steps.unit, PROJECTED)
+MORE_ROWS = {name: row._replace(origin=(row_named, (name,))) for name, row in MORE_ROWS.items()}
 
 # Where each family comes from: the seed that brings it, and its section of the mathematics.
 SOURCES = {

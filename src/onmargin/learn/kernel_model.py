@@ -80,10 +80,11 @@ class KernelModel(KernelAnswers):
         state = (self.space, self.hyper, self.clock, self.desk)
         if judged:
             held = np.zeros(self.start.outputs)
-            done = self.recipe.judge()(examples, *state, held, trace, 0, 0, len(side))
+            done = self.row().judge()(examples, *state, held, trace, 0, 0, len(side))
         else:
-            self._loop = self._loop or self.recipe.learner()
-            done = self._loop(examples, *state, trace, 0, 0, len(side))
+            if self._loop is None or self._loop[0] != self.asks:
+                self._loop = self.asks, self.row().learner()
+            done = self._loop[1](examples, *state, trace, 0, 0, len(side))
         tally = Tally(*done)
         self._absorb(side, rows, tally.clock)
         return tally

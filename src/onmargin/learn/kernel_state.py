@@ -153,6 +153,7 @@ class KernelState(Model):
         twin = object.__new__(type(self))
         twin.__dict__.update(self.__dict__)
         twin.kept, twin.bar, twin.places = self.kept.copy(), self.bar.copy(), self.places.copy()
+        twin.recent = self.recent.copy()
         for name in self.parts:
             setattr(twin, name, _copied(getattr(self, name)))
         twin._prepare()

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from ..compiled.parts import specialise
-from . import answers
+from . import answers, queries
 from .algorithms import Row
 from .spaces import linear, storage
 from .spaces.storage import Start, aligned, padded
-from .vocabulary import KNOWN, REMEMBERED, Desk, Examples, Tally, hyper_of
+from .vocabulary import KNOWN, NONE, REMEMBERED, Desk, Examples, Tally, hyper_of
 
 NO_TRACE = np.zeros((0, 0))
 
 
 class Model:
-    """The state of one learner. `choices` are the numbers of `Hyper` that the user sets."""
+    """The state of one learner. `choices` are the numbers of `Hyper` that the user sets.
+
+    `asks`: rounds ask for their label; `recent`: rows of the last labels asked for, where they are counted
+    within a window.
+    """
+
+    asks = False
+    recent = NONE
 
     def __init__(self, recipe: Row, start: Start, choices: dict[str, Any]) -> None:
         self.recipe, self.start, self.choices = recipe, start, choices
@@ -30,8 +38,20 @@ class Model:
         width = max(8, padded(self.start.outputs, self.start.many))
         pulls = padded(self.start.outputs, self.start.many)
         self.desk = Desk(aligned((width,), float), aligned((pulls,), float))
-        self.hyper = hyper_of(self.choices, self.start.outputs, self.bar)
-        self.bar = self.hyper.numbers[:REMEMBERED]
+        most, within = (self.choices.get(name, math.inf) for name in ("ask_most", "ask_within"))
+        room = int(most) if within < math.inf else 0
+        if len(self.recent) != room:
+            self.recent = np.zeros(room)
+        self.hyper = hyper_of(self.choices, self.start.outputs, self.bar, self.recent)
+        numbers = self.hyper.numbers
+        self.bar, self.recent = numbers[:REMEMBERED], numbers[len(numbers) - room :]
+
+    def row(self) -> Row:
+        """The recipe as it is played: asking for labels, with its moves counted, or plainly."""
+        row = self.recipe
+        if self.choices.get("ask_rule") == queries.ADAPTIVE:
+            row = row.counted()
+        return row.asking(self.choices["ask_rule"]) if self.asks else row
 
     @property
     def live(self) -> np.ndarray:
@@ -43,12 +63,12 @@ class Model:
         twin = object.__new__(type(self))
         twin.recipe, twin.start, twin.choices = self.recipe, self.start, self.choices
         twin.space, twin.clock = storage.copied(self.space), self.clock
-        twin.bar = self.bar.copy()
+        twin.bar, twin.recent, twin.asks = self.bar.copy(), self.recent.copy(), self.asks
         twin._prepare()
         return twin
 
     def __getstate__(self) -> dict[str, Any]:
-        names = ("recipe", "start", "choices", "space", "bar", "clock")
+        names = ("recipe", "start", "choices", "space", "bar", "recent", "clock")
         return {name: getattr(self, name) for name in names}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -83,7 +103,7 @@ class Model:
     def learn(self, examples: Examples, first: int, count: int, trace: np.ndarray = NO_TRACE) -> Tally:
         """A block of rounds; see `rounds.learn`."""
         tally = Tally(
-            *self.recipe.learner()(
+            *self.row().learner()(
                 examples, self.space, self.hyper, self.clock, self.desk, trace, first, 0, count
             )
         )
@@ -94,7 +114,7 @@ class Model:
         """A block of rounds, answered by the averaged weights; see `answers.judged`."""
         held = np.zeros(self.start.outputs)
         tally = Tally(
-            *self.recipe.judge()(
+            *self.row().judge()(
                 examples, self.space, self.hyper, self.clock, self.desk, held, trace, first, 0, count
             )
         )

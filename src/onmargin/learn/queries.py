@@ -1,11 +1,175 @@
-"""Do we ask for the label at all? ask(space, scores, now, hyper) -> bool"""
+"""Do we ask for the label at all? ask(space, scores, now, hyper) -> bool
+
+The asking rules share one part, so that a learner that asks is compiled once, whatever its rule.
+"""
 
 from __future__ import annotations
 
-from ..compiled.parts import part
+import math
+from functools import cache
+from typing import Any
+
+from ..compiled.parts import Part, compose, formula, part, plain, specialise
+from .spaces.expansion import COUNT
+from .vocabulary import (
+    ASK_CHANCE,
+    ASK_DELTA,
+    ASK_MOST,
+    ASK_RULE,
+    ASK_SHARE,
+    ASK_WITHIN,
+    ASKED,
+    DRIFTED,
+    LONGEST,
+    MOVES,
+    SHOWN,
+)  # fmt: skip
+
+BERNOULLI, ADAPTIVE, MARGIN, RANDOM, HOEFFDING, SEED, POLYNOMIAL = range(7)
+RULES = ("bernoulli", "adaptive", "margin", "random")  # of a sampler; the others are BBQ's
+GAIN = 0.05  # of the logarithm of delta, where a share of labels is aimed at
 
 
 @part
 def always(space, scores, now, hyper):
     """Full information: every label is read."""
     return True
+
+
+@part
+def certainty(scores, outputs):
+    """|p|; of several classes, the gap between the two best scores."""
+    if outputs == 1:
+        return abs(scores[0])
+    best, second = -math.inf, -math.inf
+    for k in range(outputs):
+        if scores[k] > best:
+            best, second = scores[k], best
+        elif scores[k] > second:
+            second = scores[k]
+    return best - second
+
+
+@part
+def wants(numbers, sure, length, luck):
+    """What the rule says of a row with this |p| and |x|^2, before any limit.
+
+    bernoulli: u < delta / (delta + |p|). adaptive: the same with beta X^2 sqrt(1 + K), X the longest row
+    moved by or at hand, K the moves so far. margin: |p| <= delta. random: u < a given probability.
+    """
+    rule = numbers[ASK_RULE]
+    if rule == RANDOM:
+        return luck < numbers[ASK_CHANCE]
+    spread = numbers[ASK_DELTA] * math.exp(numbers[DRIFTED])
+    if rule == MARGIN:
+        return sure <= spread
+    if rule == ADAPTIVE:
+        spread *= max(numbers[LONGEST], length) * math.sqrt(1.0 + numbers[MOVES])
+    return sure == 0.0 or luck * (spread + sure) < spread
+
+
+@part
+def decide_asking(numbers, sure, length, luck):
+    """The rule within its limits; counts the row, and the label where it asks."""
+    most, within = numbers[ASK_MOST], numbers[ASK_WITHIN]
+    numbers[SHOWN] += 1.0
+    asks = wants(numbers, sure, length, luck)
+    if within < math.inf:  # the last `most` labels, oldest overwritten: was the oldest long enough ago?
+        room = int(most)
+        place = numbers.shape[0] - room + int(numbers[ASKED]) % room
+        asks = asks and (numbers[ASKED] < most or numbers[SHOWN] - numbers[place] >= within)
+        if asks:
+            numbers[place] = numbers[SHOWN]
+    else:
+        asks = asks and numbers[ASKED] < most
+    if asks:
+        numbers[ASKED] += 1.0
+    if numbers[ASK_SHARE] > 0.0:
+        numbers[DRIFTED] += GAIN * (numbers[ASK_SHARE] - (1.0 if asks else 0.0))
+    return asks
+
+
+@part
+def selective(space, scores, now, hyper):
+    """Margin-based asking: Cesa-Bianchi, Gentile & Zaniboni 2006; Lu, Zhao & Hoi 2016 (PA)."""
+    return decide_asking(hyper.numbers, certainty(scores, hyper.outputs), space.notes[0], now.luck)
+
+
+@formula
+def confidence_width(variance, length, clock, rule, delta):
+    """r + s + |q| sqrt(2 ln(2 t (t + 1) / delta)): how far the estimate may be from the truth.
+
+    With v = x'Px and |Px|^2 = `length`: r = v / (1 + v), s = |Px| / (1 + v), |q|^2 = r - r^2 - s^2.
+    """
+    share = variance / (1.0 + variance)
+    side = math.sqrt(length) / (1.0 + variance)
+    noise = math.sqrt(max(share * (1.0 - share) - side * side, 0.0))
+    rounds = clock * (clock + 1.0)
+    odds = 2.0 * rounds / delta if rule != SEED else 0.5 * rounds / delta
+    return share + side + noise * math.sqrt(max(2.0 * math.log(odds), 0.0))
+
+
+@part
+def ask_bbq(numbers, variance, length, clock, epsilon):
+    """BBQ: ask where the estimate may be further than epsilon off; BBQ(kappa): where r >= t^-kappa."""
+    rule = numbers[ASK_RULE]
+    numbers[SHOWN] += 1.0
+    if rule == POLYNOMIAL:
+        asks = variance / (1.0 + variance) >= clock ** -numbers[ASK_SHARE]
+    else:
+        asks = confidence_width(variance, length, clock, rule, numbers[ASK_DELTA]) > epsilon
+    if asks:
+        numbers[ASKED] += 1.0
+    return asks
+
+
+@part
+def bbq(space, scores, now, hyper):
+    """Bound on bias query, with weights (the score left Px in `reach`): Cesa-Bianchi et al. 2009."""
+    length = 0.0
+    for i in range(space.reach.shape[1]):
+        length += space.reach[0, i] * space.reach[0, i]
+    return ask_bbq(hyper.numbers, space.notes[1], length, now.clock, hyper.epsilon)
+
+
+@part
+def bbq_kept(space, scores, now, hyper):
+    """The same spelled in vectors: |Px|^2 = v - |c|^2, c = (I + K)^-1 k being in `work`."""
+    length = space.notes[1]
+    for i in range(int(space.ledger[COUNT])):
+        length -= space.work[i] * space.work[i]
+    return ask_bbq(hyper.numbers, space.notes[1], max(length, 0.0), now.clock, hyper.epsilon)
+
+
+@part
+def move(space, rows, now, pull, step, margin, hyper):
+    """(Stands for the move of a Space.)"""
+    return step
+
+
+@part
+def counted_move(space, rows, now, pull, step, margin, hyper):
+    """The move of a Space; the adaptive rule wants to know how many there were, and how long their rows."""
+    taken = move(space, rows, now, pull, step, margin, hyper)
+    if taken != 0.0:
+        hyper.numbers[MOVES] += 1.0
+        hyper.numbers[LONGEST] = max(hyper.numbers[LONGEST], space.notes[0])
+    return taken
+
+
+@cache
+def counting(whose: Part) -> Part:
+    """`counted_move` around a Space's move."""
+    source = plain(whose)
+    place = source.__module__.rpartition(".")[2]
+    return compose(counted_move, f"counted_{place}_{source.__qualname__}", move=whose)
+
+
+@specialise
+def ask_rows(numbers: Any, sure: Any, lengths: Any, luck: Any, asks: Any) -> Any:
+    """asks[i] = the rule about row i, one after the other; how many."""
+    count = 0
+    for i in range(asks.shape[0]):
+        asks[i] = decide_asking(numbers, sure[i], lengths[i], luck[i])
+        count += asks[i]
+    return count

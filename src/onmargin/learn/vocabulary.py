@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+NONE = np.zeros(0)
 TINY = 2.3e-308  # a size below this has no finite reciprocal: as good as 0
 TRACED = 4  # columns of a trace before the scores: guess, loss, step, asked
 
@@ -69,33 +70,47 @@ class Numbers(NamedTuple):
 
 
 # Places in `numbers`. What is remembered: the threshold of label sets, rounds it has seen; features
-# known, and 1 where the constant coordinate is in use.
-BAR, SEEN, KNOWN, BIASED, REMEMBERED = range(5)
+# known, and 1 where the constant coordinate is in use; of learners that ask for labels: rows they were
+# shown, labels asked for, the logarithm of what delta is multiplied by, moves made, the longest |x|^2 moved
+# by; the round from which on a learner that forgets counts its fading.
+BAR, SEEN, KNOWN, BIASED, SHOWN, ASKED, DRIFTED, MOVES, LONGEST, FADED, REMEMBERED = range(11)
 
 # What was chosen: the rate of round t is rate / t^decay (0 or 1/2); Pegasos' lam, rounds that share a
 # hypothesis, radius of its ball (inf: none), 1 for an unregularised constant coordinate, share of the
 # last hypotheses that is averaged, round after which that share is exact; dual exponent of a p-norm, a
 # of g = |w|^2 / (2a) or the size of a simplex, soft threshold, AdaGrad's offset or the coin's first
 # wealth; of kernel learners with few vectors: how far from their span is far, how many there may be,
-# the share of k(x, x) below which a distance is rounding; from OWN on the numbers of a user's own parts.
-DECAY, LAM, BATCH, RADIUS, FREE, SUFFIX, ANCHOR, Q, SCALE, L1, DELTA = range(REMEMBERED, 15)
-TOLERANCE, ROOM, GRAIN, OWN = range(15, 19)
+# the share of k(x, x) below which a distance is rounding; the rule of asking, its delta, its probability,
+# how many labels it may ask for (within so many rows), the share it aims at; what remains of a hypothesis
+# after a round; from OWN on the numbers of a user's own parts. At the very end, where labels are counted
+# within a window: the rows of the last ones asked for.
+DECAY, LAM, BATCH, RADIUS, FREE, SUFFIX, ANCHOR, Q, SCALE, L1, DELTA = range(REMEMBERED, REMEMBERED + 11)
+TOLERANCE, ROOM, GRAIN = range(REMEMBERED + 11, REMEMBERED + 14)
+ASK_RULE, ASK_DELTA, ASK_CHANCE, ASK_MOST, ASK_WITHIN, ASK_SHARE = range(REMEMBERED + 14, REMEMBERED + 20)
+FORGET, OWN = range(REMEMBERED + 20, REMEMBERED + 22)
 
 # What a number is where the user has no say in it: the fields of `Hyper`, and those in `numbers`.
 DEFAULTS = {"C": 1.0, "margin": 1.0, "epsilon": 0.0, "rate": 1.0, "phi": 1.0}
 MORE = {
     "decay": 0.0, "lam": 1.0, "batch": 1.0, "radius": math.inf, "free": 0.0, "suffix": 1.0, "anchor": 1.0,
     "q": 2.0, "scale": 1.0, "l1": 0.0, "delta": 1.0, "tolerance": 0.0, "room": math.inf, "grain": 1e-8,
+    "ask_rule": 0.0, "ask_delta": 1.0, "ask_chance": 1.0, "ask_most": math.inf, "ask_within": math.inf,
+    "ask_share": 0.0, "forget": 1.0,
 }  # fmt: skip
 
 
-def hyper_of(choices: dict[str, Any], outputs: int, remembered: np.ndarray) -> Hyper:
-    """The numbers as the loop wants them; what is remembered is copied, and lives on in there."""
+def hyper_of(
+    choices: dict[str, Any], outputs: int, remembered: np.ndarray, recent: np.ndarray = NONE
+) -> Hyper:
+    """The numbers as the loop wants them; what is remembered is copied, and lives on in there.
+
+    `recent`: rows of the last labels asked for, where they are counted within a window.
+    """
     fields = {name: float(choices.get(name, value)) for name, value in DEFAULTS.items()}
     more = [float(choices.get(name, value)) for name, value in MORE.items()]
     more += np.asarray(choices.get("own", ()), float).tolist()
     cost = np.asarray(choices.get("cost", np.zeros((0, 0))), float)
-    numbers = np.array([*remembered.tolist(), *more])
+    numbers = np.array([*remembered.tolist(), *more, *recent.tolist()])
     return Hyper(**fields, outputs=outputs, cost=cost, numbers=numbers)
 
 

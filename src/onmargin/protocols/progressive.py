@@ -9,6 +9,7 @@ from ..errors import BadInput
 from ..learn.vocabulary import TRACED
 from ..results.progress import Progress, Totals
 from ..results.watcher import Watcher
+from .drift import play_with_drift
 
 
 def progressive(
@@ -26,6 +27,9 @@ def progressive(
     classes : all labels, where the first blocks may not show them.
     every : how many rounds between two points of the curve (`trace="sums"`: about 8192).
     delay : labels arrive so many rounds late.
+    drift : `om.PageHinkley(...)` or a detector of River's, shown the 0-1 loss (numbers: the loss) of every
+        round; its alarms are in `Progress.drifts`, and with action="reset" (River's: (detector, "reset")) the
+        learner starts anew after each.
     scored_by : "running" (the weights of the round) or "model" (the average, where one is kept).
     trace : "full", or "sums" to keep no line per round.
 
@@ -36,8 +40,6 @@ def progressive(
     >>> run.rounds, bool(run.error_rate < 0.15)
     (1797, True)
     """
-    if drift is not None:
-        raise BadInput("drift= is not there yet; leave it out")
     if scored_by not in ("running", "model"):
         raise BadInput(f"scored_by={scored_by!r}; wanted 'running' or 'model'")
     if trace not in ("full", "sums"):
@@ -60,8 +62,12 @@ def progressive(
     if hasattr(X, "shape") or (y is not None and not isinstance(X, dict)):
         options = {"sample_weight": sample_weight, "chance": chance, "classes": classes}
         watched = {"judged": judged, "full": trace == "full", "every": every, "delay": delay}
+        if drift is not None:
+            return play_with_drift(model, X, y, drift, options, watched)
         run: Progress = model._progress(X, y, **options, **watched)
         return run
+    if drift is not None:
+        raise BadInput("drift= is for arrays; give X and y, or call the detector in your own loop")
     if delay or sample_weight is not None or chance is not None:
         raise BadInput(
             "an iterable carries its own weights and order; delay=, sample_weight= and chance= are for arrays"

@@ -127,6 +127,30 @@ def kernel_bars(names: list[str], weights: np.ndarray, ax: Any = None) -> Any:
     return ax.figure
 
 
+def label_curves(rows: list[dict[str, Any]], measure: str = "error", ax: Any = None) -> Any:
+    """Error or F1 against labels used, a line a rule, its spread as a band. Returns the figure."""
+    if ax is None:
+        _, ax = _pyplot().subplots(figsize=(7, 4.2), layout="constrained")
+    rules = list(dict.fromkeys(row["rule"] for row in rows))
+    ends = []
+    for number, rule in enumerate(rules):
+        mine = sorted((row for row in rows if row["rule"] == rule), key=lambda row: row["labels"])
+        at = np.array([row["labels"] for row in mine])
+        value = np.array([row[measure] for row in mine])
+        band = np.array([row[f"{measure}_spread"] for row in mine])
+        colour = COLOURS[number % len(COLOURS)]
+        ax.plot(at, value, color=colour, lw=1.8, marker="o", ms=3.5)
+        ax.fill_between(at, value - band, value + band, color=colour, alpha=0.15, lw=0)
+        ends.append((float(value[-1]), f"{rule}  {_said(float(value[-1]), measure == 'error')}", colour))
+    ax.set(xscale="log", xlabel="labels asked for", ylabel="test error" if measure == "error" else "F1")
+    if measure == "error":
+        ax.yaxis.set_major_formatter(lambda value, _: f"{100 * value:g} %")
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.grid(alpha=0.25, lw=0.6)
+    _name_ends(ax, ends)
+    return ax.figure
+
+
 def _long_axis(configs: list[dict[str, Any]]) -> tuple[str, dict[str, Any], list[str] | None]:
     """The parameter to draw along, where each of its values lies, and their names if they are no numbers."""
     names = list(dict.fromkeys(name for config in configs for name in config))

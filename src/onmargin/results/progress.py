@@ -25,8 +25,8 @@ class Progress:
 
     `scores` (what `decision_function` would have said), `predictions`, `losses`, `steps` and
     `queried` have one entry per round (`trace="sums"`: they are None); `mistakes` counts emitted
-    answers that were wrong, `errors_theory` the rounds with margin <= 0; `model` is the learner after
-    the last round.
+    answers that were wrong, also where the label was not asked for (and is there to judge by);
+    `errors_theory` the rounds with margin <= 0; `model` is the learner after the last round.
     """
 
     def __init__(
@@ -39,6 +39,8 @@ class Progress:
         self.scores, self.predictions = lines.get("scores"), lines.get("predictions")
         self.losses, self.steps = lines.get("losses"), lines.get("steps")
         self.queried = lines.get("queried")
+        self.counted = lines.get("counted", self.queried)  # rounds that are judged: all that have a label
+        self.drifts: list[int] = []  # rounds at which a detector raised its alarm
         self._curve, self._every = curve or [], every
 
     def __repr__(self) -> str:
@@ -90,7 +92,7 @@ class Progress:
             at = np.array([point[0] for point in self._curve])
             value = [p[1] if self.kind == "labels" else p[2] for p in self._curve]
             return at, np.array(value, float) / np.maximum(at, 1)
-        seen = np.asarray(self.queried, bool)
+        seen = np.asarray(self.counted, bool)
         wrong = np.cumsum(np.where(seen, self._wrong(), 0.0))
         count = np.maximum(np.cumsum(seen), 1)
         step = every or self._every or max(1, len(wrong) // 500)
@@ -110,7 +112,7 @@ class Progress:
 
         if self.predictions is None or self.y is None:
             raise BadInput("metrics need answers and truths; run with trace='full' and y")
-        seen = np.asarray(self.queried, bool)
+        seen = np.asarray(self.counted, bool)
         y, answers = np.asarray(self.y)[seen], np.asarray(self.predictions)[seen]
         scores = np.asarray(self.scores)[seen]
         right = float(np.mean(1.0 - self._wrong()[seen])) if self.kind == "labels" else 0.0
@@ -157,7 +159,7 @@ class Progress:
         for name, value in (("window", window), ("every", every)):
             if value is not None:
                 require_whole(name, value)
-        seen = np.asarray(self.queried, bool)
+        seen = np.asarray(self.counted, bool)
         y, scores = np.asarray(self.y)[seen], np.asarray(self.scores)[seen]
         y = (y == np.unique(np.asarray(self.y))[-1]).astype(int)
         step = every or self._every or max(1, len(y) // 100)

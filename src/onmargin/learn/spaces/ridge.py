@@ -126,6 +126,7 @@ def full_score(space, rows, now, hyper, scores):
             slot, value = item(rows, now.row, j)
             total += entry(space.weights, slot, k) * value
         length = reach_out(rows, now.row, space.sigma, space.reach, k)
+        space.notes[1] = length
         scores[k] = total / (1.0 + length)
 
 

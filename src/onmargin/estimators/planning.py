@@ -1,0 +1,136 @@
+"""How many labels, asked for by which rule? A replay before labelling, an outlook while it goes on."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.metrics import f1_score
+
+from ..errors import BadInput, require_whole
+from ..learn.queries import RULES
+from ..results.label_plan import LabelPlan, Outlook, spread_over
+from .asking import sureness
+from .asks import AsksForLabels
+from .bbq import BBQ
+from .classifier import LinearClassifier
+from .label_tables import indexable, labels_of, rows_of
+from .sampler import SelectiveSampler
+
+SETTLED = 0.05  # of the remaining rows' chances to be asked: below it a sampler's outlook says stop
+
+
+def label_plan(
+    model: Any, X: Any, y: Any = None, *, budgets: Any = (25, 50, 100, 200, 400),
+    rules: Any = ("bernoulli", "margin", "random"), seeds: int = 5, test: float = 1 / 3,
+    threads: int | None = None,
+) -> Any:  # fmt: skip
+    """Before labelling: what budgets of labels buy. While labelling: is it worth going on?
+
+    With y (labelled rows; those without a label are left out) a replay: for every seed the rows are shuffled
+    and cut, a sampler of every rule goes once over the first part with every budget (aiming to spread it
+    over the stream), and the model is tested on the rest. Returns a `LabelPlan`: `.table`, `.plot()`.
+
+    Without y, for a `SelectiveSampler` or `BBQ` that has learned: an `Outlook` on the rows of X. BBQ says how
+    many rows are within epsilon of the truth with probability 1 - delta, and stops where all are; a sampler
+    says how many labels its coin would still ask for, and stops where that is next to nothing (a heuristic).
+
+    Parameters
+    ----------
+    model : a classifier (a sampler: its learner is used), or without y one that asks.
+    budgets : numbers of labels.
+    rules : of "bernoulli", "adaptive", "margin" and "random".
+    seeds : how many shuffles.
+    test : the share of rows to test on.
+    threads : None is as many as there are processors.
+
+    >>> import onmargin as om
+    >>> X, y, _ = om.datasets.ellipses(1500, label_noise=0.05, seed=0)
+    >>> plan = om.label_plan(om.PassiveAggressiveClassifier(C=0.1), X, y, budgets=(20, 200), seeds=3)
+    >>> len(plan.rows), all(row["labels"] <= row["budget"] for row in plan.rows)
+    (6, True)
+    """
+    if y is None:
+        return _outlook(model, X)
+    learner = model.estimator if isinstance(model, SelectiveSampler) else model
+    if not isinstance(learner, LinearClassifier):
+        raise BadInput(f"model={model!r}; wanted a classifier of this library, or a SelectiveSampler")
+    delta = model.delta if isinstance(model, SelectiveSampler) else 1.0
+    wanted = [_whole(budget) for budget in np.atleast_1d(np.asarray(budgets, object)).tolist()]
+    names = [rules] if isinstance(rules, str) else list(rules)
+    for name in names:
+        if name not in RULES:
+            raise BadInput(f"rules has {name!r}; wanted some of {', '.join(map(repr, RULES))}")
+    require_whole("seeds", seeds)
+    if not 0.0 < test < 1.0:
+        raise BadInput(f"test={test!r}; wanted a share above 0 and below 1")
+    X = indexable(X)
+    labels, there = labels_of(y, X)
+    kept = np.flatnonzero(there)
+    learned = len(kept) - int(round(test * len(kept)))
+    if learned < 1 or learned == len(kept):
+        raise BadInput(f"{len(kept)} rows have a label; wanted enough to learn from and to test on")
+    jobs = [(name, budget, seed) for name in names for budget in wanted for seed in range(seeds)]
+
+    def play(job: tuple[str, int, int]) -> dict[str, float]:
+        name, budget, seed = job
+        order = np.random.default_rng([21, seed]).permutation(kept)
+        sampler = SelectiveSampler(
+            clone(learner).set_params(shuffle=False), delta=delta, rule=name, budget=budget,
+            target_rate=min(1.0, max(budget, 1) / learned), random_state=seed,
+        )  # fmt: skip
+        classes = sorted(set(labels[kept].tolist()))
+        sampler._progress(
+            rows_of(X, order[:learned]), labels[order[:learned]], sample_weight=None, chance=None,
+            classes=classes, judged=False, full=False, every=None, delay=0,
+        )  # fmt: skip
+        truth, answers = labels[order[learned:]], sampler.predict(rows_of(X, order[learned:]))
+        averaged = {"average": "macro"} if len(classes) > 2 else {"pos_label": classes[-1]}
+        measured = f1_score(truth, answers, zero_division=0, **averaged)
+        error = float(np.mean(answers != truth))
+        return {"labels": float(sampler.n_queries_), "error": error, "f1": float(measured)}
+
+    first = play(jobs[0])  # compiles for all
+    with ThreadPoolExecutor(threads or os.cpu_count()) as pool:
+        found = [first, *pool.map(play, jobs[1:])]
+    rows = []
+    for at in range(0, len(jobs), seeds):
+        name, budget, _ = jobs[at]
+        rows.append({"rule": name, "budget": budget, **spread_over(found[at : at + seeds])})
+    return LabelPlan(rows, seeds, learned, len(kept) - learned)
+
+
+def _whole(budget: Any) -> int:
+    if isinstance(budget, bool) or not isinstance(budget, int | np.integer) or budget < 1:
+        raise BadInput(f"budgets has {budget!r}; wanted whole numbers of labels of at least 1")
+    return int(budget)
+
+
+def _outlook(model: Any, X: Any) -> Outlook:
+    if not isinstance(model, AsksForLabels):
+        raise BadInput("without y an outlook is given for a SelectiveSampler or BBQ that has learned")
+    inner = model._answering()
+    if isinstance(model, BBQ):
+        widths = model.certainty(X)
+        near = int((widths <= model.epsilon).sum())
+        text = (
+            f"{near:,} of {len(widths):,} rows are within epsilon={model.epsilon:g} of the truth with "
+            f"probability {1 - model.delta:g}; {len(widths) - near:,} would be asked for"
+        )
+        return Outlook(
+            len(widths), float(len(widths) - near), near / max(len(widths), 1), near == len(widths), text
+        )
+    table = inner._table(X, reset=False)
+    scores, done = inner._model.scores(inner._rows(table), table.shape[0], False)
+    if done < table.shape[0]:
+        raise inner._not_finite(table, done, "nothing was looked at")
+    chances = model.chances(sureness(scores))
+    share = float(chances.mean()) if len(chances) else 0.0
+    text = (
+        f"of {len(chances):,} rows {chances.sum():,.0f} labels would still be asked for ({share:.1%}); "
+        f"{'that is little: stop' if share < SETTLED else 'go on'} (a heuristic: no bound stands behind it)"
+    )
+    return Outlook(len(chances), float(chances.sum()), 1.0 - share, share < SETTLED, text)

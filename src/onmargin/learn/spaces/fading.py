@@ -1,0 +1,137 @@
+"""Weights that fade or are kept in a ball: w = scale v, one number for all of them.
+
+The shifting Perceptron and the projected Perceptron change their scale on a move; a learner that forgets
+does so every round, which its clock says: nothing is touched until it moves.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...compiled.outputs import add_rows, score_rows
+from ...compiled.parts import part
+from ..vocabulary import FADED, FORGET, LAM, RADIUS
+from .linear import size
+from .storage import LEDGER, NOTE, SLOT, Field, Space
+
+SCALE, MOVED, LENGTH = range(3)  # the ledger: the scale, moves so far, |w|^2
+SMALL = 1e-100  # a scale below this is multiplied out
+
+
+class Fading(NamedTuple):
+    """v, and the few numbers of the whole."""
+
+    weights: np.ndarray
+    drift: np.ndarray  # empty: these learners keep no average
+    ledger: np.ndarray
+    notes: np.ndarray
+
+
+FIELDS = {
+    "weights": Field(SLOT, exact=False), "drift": Field(SLOT, average=True),
+    "ledger": Field(LEDGER, begins=(1.0, 0.0, 0.0)), "notes": Field(NOTE),
+}  # fmt: skip
+
+
+@part
+def times(scores, factor):
+    """scores *= factor"""
+    for k in range(scores.shape[0]):
+        scores[k] *= factor
+
+
+@part
+def multiply_out(weights, factor):
+    """v *= factor"""
+    if weights.ndim == 1:
+        for i in range(weights.shape[0]):
+            weights[i] *= factor
+    else:
+        for i in range(weights.shape[0]):
+            for k in range(weights.shape[1]):
+                weights[i, k] *= factor
+
+
+@part
+def rescale(space, factor):
+    """w *= factor"""
+    scale = space.ledger[SCALE] * factor
+    if scale < SMALL:
+        multiply_out(space.weights, scale)
+        scale = 1.0
+    space.ledger[SCALE] = scale
+
+
+@part
+def score(space, rows, now, hyper, scores):
+    """s_k = scale <v_k, x>"""
+    space.notes[0] = score_rows(rows, now.row, space.weights, scores)
+    times(scores, space.ledger[SCALE])
+
+
+@part
+def move_shifting(space, rows, now, pull, step, margin, hyper):
+    """w = (1 - l) w + l y x with l = lam / (lam + k), k moves so far. Cavallanti et al. 2007."""
+    share = hyper.numbers[LAM] / (hyper.numbers[LAM] + space.ledger[MOVED])
+    rescale(space, 1.0 - share)
+    add_rows(rows, now.row, space.weights, pull, step * share / space.ledger[SCALE])
+    space.ledger[MOVED] += 1.0
+    return step
+
+
+@part
+def move_projected(space, rows, now, pull, step, margin, hyper):
+    """w = the point of the ball nearest to w + step z."""
+    add_rows(rows, now.row, space.weights, pull, step / space.ledger[SCALE])
+    total = 0.0
+    for k in range(pull.shape[0]):
+        total += pull[k] * pull[k]
+    length = space.ledger[LENGTH] + 2.0 * step * margin + step * step * total * space.notes[0]
+    radius = hyper.numbers[RADIUS]
+    if length > radius * radius:
+        rescale(space, radius / math.sqrt(length))
+        length = radius * radius
+    space.ledger[LENGTH] = max(length, 0.0)
+    return step
+
+
+@part
+def remaining(numbers, clock):
+    """What remains of v when `clock` rounds are over."""
+    return numbers[FORGET] ** (clock - numbers[FADED])
+
+
+@part
+def score_forgetful(space, rows, now, hyper, scores):
+    """s_k = kappa^(t - 1) <v_k, x>"""
+    space.notes[0] = score_rows(rows, now.row, space.weights, scores)
+    times(scores, remaining(hyper.numbers, now.clock - 1))
+
+
+@part
+def move_forgetful(space, rows, now, pull, step, margin, hyper):
+    """w = kappa w + step z"""
+    left = remaining(hyper.numbers, now.clock)
+    if left < SMALL:
+        multiply_out(space.weights, left)
+        hyper.numbers[FADED], left = float(now.clock), 1.0
+    add_rows(rows, now.row, space.weights, pull, step / left)
+    return step
+
+
+def scaled(arrays: Any, clock: int, hyper: Any) -> np.ndarray:
+    """The weights that predict the next round."""
+    return np.asarray(arrays.weights * arrays.ledger[SCALE])
+
+
+def faded(arrays: Any, clock: int, hyper: Any) -> np.ndarray:
+    """The weights that predict the next round."""
+    return np.asarray(arrays.weights * hyper.numbers[FORGET] ** (clock - hyper.numbers[FADED]))
+
+
+SHIFTING = Space("shifting", Fading, FIELDS, score, size, move_shifting, weights=scaled)
+PROJECTED = Space("ball", Fading, FIELDS, score, size, move_projected, weights=scaled)
+FORGETFUL = Space("forgetful", Fading, FIELDS, score_forgetful, size, move_forgetful, weights=faded)
