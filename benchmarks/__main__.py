@@ -8,7 +8,7 @@ from collections.abc import Callable
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
-from . import figure, kernels, pairs, passes, recipes, report, rounds, starts
+from . import asking, figure, kernels, pairs, passes, recipes, report, rounds, starts
 from .contest import Result, Work, check, interleaved, results
 from .datasets import ROOT
 
@@ -26,6 +26,8 @@ WORKS: dict[str, Callable[[bool], Work]] = {
     "projectron": kernels.projectron,
     "svc": kernels.machines,
     "pairs": pairs.rounds,
+    "asking": asking.sampler,
+    "bbq": asking.bbq,
 }
 STARTS = "starts"
 FEWEST = 3  # repetitions of a quick run

@@ -12,8 +12,24 @@ from onmargin.experiments import NAMES
 from onmargin.experiments.outcome import Claim, Outcome
 from onmargin.sources import real
 
-SEEDS = {"letor": 1, "topics": 1, "keywords": 1, "moderation": 4}  # the others: all
-NEED = {"digits": "usps", "letor": "mq2008", "topics": "reuters21578", "keywords": "news20"}
+SEEDS = {
+    "letor": 1,
+    "topics": 1,
+    "keywords": 1,
+    "moderation": 4,
+    "circle": 2,
+    "queries": 2,
+    "active": 2,
+    "feedback": 1,
+}  # fmt: skip (the others: all)
+NEED = {
+    "digits": "usps",
+    "letor": "mq2008",
+    "topics": "reuters21578",
+    "keywords": "news20",
+    "queries": "a9a",
+    "active": "small",
+}
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -12,6 +12,7 @@ from sklearn.metrics import f1_score
 
 from ..errors import BadInput, require_whole
 from ..learn.queries import RULES
+from ..protocols.sweep import progress_bar
 from ..results.label_plan import LabelPlan, Outlook, spread_over
 from .asking import sureness
 from .asks import AsksForLabels
@@ -26,7 +27,7 @@ SETTLED = 0.05  # of the remaining rows' chances to be asked: below it a sampler
 def label_plan(
     model: Any, X: Any, y: Any = None, *, budgets: Any = (25, 50, 100, 200, 400),
     rules: Any = ("bernoulli", "margin", "random"), seeds: int = 5, test: float = 1 / 3,
-    threads: int | None = None,
+    threads: int | None = None, verbose: int = 0,
 ) -> Any:  # fmt: skip
     """Before labelling: what budgets of labels buy. While labelling: is it worth going on?
 
@@ -46,6 +47,7 @@ def label_plan(
     seeds : how many shuffles.
     test : the share of rows to test on.
     threads : None is as many as there are processors.
+    verbose : 1 shows a bar on the standard error.
 
     >>> import onmargin as om
     >>> X, y, _ = om.datasets.ellipses(1500, label_noise=0.05, seed=0)
@@ -94,8 +96,12 @@ def label_plan(
         return {"labels": float(sampler.n_queries_), "error": error, "f1": float(measured)}
 
     first = play(jobs[0])  # compiles for all
+    found, tell = [first], progress_bar(len(jobs)) if verbose else None
     with ThreadPoolExecutor(threads or os.cpu_count()) as pool:
-        found = [first, *pool.map(play, jobs[1:])]
+        for done in pool.map(play, jobs[1:]):
+            found.append(done)
+            if tell is not None:
+                tell(len(found) / len(jobs))
     rows = []
     for at in range(0, len(jobs), seeds):
         name, budget, _ = jobs[at]

@@ -13,4 +13,8 @@ NAMES = {
     "letor": "ranking by query on MQ2008, five folds (E10c)",
     "topics": "sets of labels on Reuters-21578 (E10d)",
     "keywords": "spotting rare words, one text in five hundred (E10e)",
+    "circle": "BBQ on the unit circle: labels asked for, and how near the estimates are (E7)",
+    "queries": "F1 against labels on Adult (RBF) and on texts: selective rules, BBQ, random (E8)",
+    "active": "PA, active PA, kernel PA, kernel active PA beside an SVM on seven small sets (S4)",
+    "feedback": "rewards in place of labels, and targets that move (E11)",
 }

@@ -211,7 +211,8 @@ SOURCES = {
     "scw2": ("", "1.3"), "sop": ("", "1.3"), "pegasos": ("S3", "5"), "pnorm": ("S2", "3"),
     "ridge": ("S2", "7.2"), "ftrl": ("S2", "3"), "kernel": ("S0 S2 S4", "4.1"), "budget": ("S2", "4.3"),
     "projectron": ("S2", "4.3"), "rbp": ("S2", "4.5"), "forgetron": ("S2", "4.5"), "stoptron": ("S2", "4.5"),
-    "om2": ("S2", "4.6"),
+    "om2": ("S2", "4.6"), "evidence": ("S2", "7.2"), "banditron": ("S2", "8.1"), "shifting": ("S2", "8.2"),
+    "projected": ("S2", "8.2"),
 }  # fmt: skip
 PLACES = {"regression": "2.1", "uniclass": "2.2", "binary": "", "binary_max_loss": "2.3"}
 
@@ -234,7 +235,7 @@ def algorithms() -> list[dict[str, str]]:
     ['perceptron.binary', 'perceptron.top']
     """
     table = []
-    for name, row in (ALGORITHMS | KERNEL_ROWS).items():
+    for name, row in (ALGORITHMS | KERNEL_ROWS | MORE_ROWS).items():
         words, (seed, section) = row.words(), source(name)
         parts = {role: words[role] for role in ("task", "loss", "step", "space")}
         table.append({"name": name, **parts, "seed": seed, "section": section})

@@ -65,7 +65,7 @@ def wants(numbers, sure, length, luck):
         return sure <= spread
     if rule == ADAPTIVE:
         spread *= max(numbers[LONGEST], length) * math.sqrt(1.0 + numbers[MOVES])
-    return sure == 0.0 or luck * (spread + sure) < spread
+    return sure == 0.0 or spread == math.inf or luck * (spread + sure) < spread
 
 
 @part

@@ -50,7 +50,7 @@ def sweep(
     models = [type(model)(**each) for each in params]
     for each in models:
         each._entropy = entropy
-    tell = _bar(len(configs)) if verbose else lambda share: None
+    tell = progress_bar(len(configs)) if verbose else lambda share: None
     places: dict[int, Any] = {}
     alone = list(range(len(models)))
     if hasattr(models[0], "_sweep_in_lanes") and len(models) > 1:
@@ -131,7 +131,9 @@ def _in_threads(
     return lines
 
 
-def _bar(count: int) -> Callable[[float], None]:
+def progress_bar(count: int) -> Callable[[float], None]:
+    """A bar on the standard error, as a function of the share that is done."""
+
     def tell(share: float) -> None:
         done = round(30 * share)
         end = "\n" if share >= 1 else ""

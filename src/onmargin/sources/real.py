@@ -79,3 +79,21 @@ def news20() -> Split:
         svmlight(f"news20/news20_counts.{part}.svm.xz", 130_107) for part in ("train", "test")
     )
     return Split(X, y.astype(int), X_test, y_test.astype(int))
+
+
+def adult() -> Split:
+    """Adult (a9a): 123 binary features, labels -1 and +1."""
+    (X, y), (X_test, y_test) = (svmlight(f"a9a/{name}.gz", 123) for name in ("a9a", "a9a.t"))
+    return Split(X, y.astype(int), X_test, y_test.astype(int))
+
+
+SMALL = {
+    "ionosphere": 34, "sonar": 60, "diabetes": 8, "breast_cancer_wisconsin": 9, "german.numer": 24,
+    "heart": 13, "spambase": 57,
+}  # fmt: skip
+
+
+def small(name: str) -> tuple[np.ndarray, np.ndarray]:
+    """One of the small sets of two classes, as an array."""
+    X, y = svmlight(f"small/{name}.gz", SMALL[name])
+    return X.toarray(), y.astype(int)

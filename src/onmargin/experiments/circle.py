@@ -1,0 +1,48 @@
+"""BBQ on the unit circle (E7): how many labels it asks for, and how near its estimates are.
+
+10,000 uniform points, P[y = 1] = (1 + <u, x>) / 2, delta = 0.1. What it asks for depends on x only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from ..estimators.bbq import BBQ
+from ..protocols.progressive import progressive
+from .outcome import Claim, Outcome, summed_up
+
+SEEDS = 5
+ROUNDS = 10_000
+STATED = {0.1: 0.864, 0.15: 0.385, 0.2: 0.218, 0.3: 0.097, 0.4: 0.055, 0.5: 0.035}
+
+
+def one_run(seed: int, epsilon: float) -> dict[str, float]:
+    """One stream."""
+    draw = np.random.default_rng([7, seed])
+    angles, toward = draw.uniform(0, 2 * np.pi, ROUNDS), draw.uniform(0, 2 * np.pi)
+    X = np.c_[np.cos(angles), np.sin(angles)]
+    truth = np.cos(angles - toward)
+    y = np.where(draw.random(ROUNDS) < (1 + truth) / 2, 1, -1)
+    run = progressive(BBQ(epsilon=epsilon, delta=0.1), X, y, classes=[-1, 1])
+    asked = np.asarray(run.queried, bool)
+    return {
+        "asked": float(asked.mean()),
+        "largest error": float(np.abs(np.asarray(run.scores) - truth)[~asked].max()),
+    }
+
+
+def run(seeds: Iterable[int] = range(SEEDS)) -> Outcome:
+    """All widths over all seeds."""
+    seeds = list(seeds)
+    rows, claims = [], []
+    for epsilon, stated in STATED.items():
+        runs = [one_run(seed, epsilon) for seed in seeds]
+        rows.append(summed_up({"epsilon": epsilon, "stated": stated}, runs))
+        asked, worst = rows[-1]["asked"][0], max(each["largest error"] for each in runs)
+        claims.append(
+            Claim(f"epsilon {epsilon}: asked {asked:.3f}, stated {stated}", abs(asked - stated) <= 0.01)
+        )
+        claims.append(Claim(f"epsilon {epsilon}: largest error {worst:.3f}, below it", worst < epsilon))
+    return Outcome("E7: BBQ on the unit circle", rows, claims)
