@@ -57,6 +57,7 @@ def lengths_of(model: Model, rows: Any, count: int) -> np.ndarray:
     if isinstance(model, KernelModel):
         return model.own_lengths(rows, count)
     if isinstance(rows, Sparse):
-        sums = np.add.reduceat(np.r_[np.square(rows.values, dtype=float), 0.0], rows.starts[:count])
+        used = np.square(rows.values[: rows.starts[count]], dtype=float)
+        sums = np.add.reduceat(np.r_[used, 0.0], rows.starts[:count])
         return np.where(np.diff(rows.starts[: count + 1]) > 0, sums, 0.0) + rows.bias**2
     return np.asarray(np.square(rows.values[:count], dtype=float).sum(axis=1) + rows.bias**2)

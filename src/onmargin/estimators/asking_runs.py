@@ -14,6 +14,7 @@ from .label_tables import are_known, indexable, known_labels, labels_of, rows_of
 from .labels import check_label, distinct
 from .missing import filled
 from .tables import checked_weights
+from .watched import checked_chance
 
 PIECE = 1 << 16  # rows at a time, where no line per round is kept
 
@@ -36,7 +37,9 @@ class AskingRuns(AskingState):
             if weights is not None and not weights.any():
                 raise BadInput("sample_weight is zero everywhere; wanted at least one weight above 0")
             order = np.arange(len(labels))
-            if inner.shuffle:
+            if (
+                inner.shuffle and getattr(inner, "kernel", None) != "precomputed"
+            ):  # whose rows are columns too
                 order = self._generator(3).permutation(len(labels))
                 X, weights = rows_of(X, order), None if weights is None else weights[order]
             self._run(X, labels[order], there[order], weights, None, None, False, False, None)
@@ -67,31 +70,57 @@ class AskingRuns(AskingState):
     ) -> Progress:  # fmt: skip
         """Test-then-ask-then-train, a long piece of the stream at a time where no trace is kept."""
         inner = self._inner()
-        if inner._model is None and classes is None and inner.classes is None and there.any():
+        open_ended = getattr(inner, "growing", False)
+        if (
+            inner._model is None
+            and classes is None
+            and inner.classes is None
+            and there.any()
+            and not open_ended
+        ):
             classes = distinct(labels[there])
             for label in classes:
                 check_label(label)
             if len(classes) < 2:
                 raise BadInput(f"all labels are one class, {classes}; wanted at least two classes")
-            classes = None if getattr(inner, "growing", False) else classes
+        if open_ended and inner._labels is None and classes is None and inner.classes is None:
+            raise BadInput(
+                "growing=True takes labels as they come, but only those asked for are read; give classes="
+            )
         known = known_labels(inner, classes)
         if known is not None:
             there = there & are_known(known, labels)
         answers = filled(labels, there, known or [0])
-        saved = None if inner._model is None else inner._model.copy()
-        asks, inner._asks = inner._asks, True
+        self._refuse_weights(inner)
+        if chance is not None:
+            chance = checked_chance(chance, len(labels))
+        before = dict(inner.__dict__)
+        if inner._model is not None:
+            before["_model"] = inner._model.copy()
+        if inner._asked_before is not None:
+            before["_asked_before"] = inner._asked_before.copy()
+        inner._asks = True
         try:
             run = self._pieces(
                 inner, X, answers, there, weights, chance, classes, judged, full, every, labels
             )
         except BaseException:
-            inner._model, inner._stream = saved, None
+            inner.__dict__.clear()
+            inner.__dict__.update(before, _stream=None)
             raise
         finally:
-            inner._asks = asks
+            inner._asks = False
             if inner._model is not None:
                 inner._model.asks = False
         return run
+
+    def _refuse_weights(self, inner: Any) -> None:
+        """Class weights that would look at labels nobody asked for."""
+        given = getattr(inner, "class_weight", None)
+        if given == "balanced" or (isinstance(given, dict) and not all(w > 0 for w in given.values())):
+            raise BadInput(
+                f"class_weight={given!r} looks at labels that are not asked for; wanted weights above 0"
+            )
 
     def _pieces(
         self, inner: Any, X: Any, y: np.ndarray, there: np.ndarray, weights: Any, chance: Any,
@@ -103,7 +132,7 @@ class AskingRuns(AskingState):
             some = slice(first, min(first + step, count))
             rows = X if step >= count else rows_of(X, np.arange(some.start, some.stop))
             mine = None if weights is None else weights[some]
-            luck = self._luck_of(mine, some.stop - some.start) if chance is None else np.asarray(chance)[some]
+            luck = self._luck_of(mine, some.stop - some.start) if chance is None else chance[some]
             run = inner._progress(
                 rows, y[some], sample_weight=mine, chance=luck, classes=classes if first == 0 else None,
                 judged=judged, full=True, every=every, delay=0,
@@ -117,9 +146,9 @@ class AskingRuns(AskingState):
                     "takes what is there"
                 )
             counted = there[some] & (np.ones(len(asked), bool) if mine is None else mine > 0)
-            wrong = counted & (np.asarray(run.predictions) != labels[some])
+            wrong = np.asarray(run.predictions)[counted] != labels[some][counted]
             rounds = int(counted.sum())
-            sums += (rounds, int(wrong.sum()), run.totals.errors, run.totals.updates, run.totals.loss)
+            sums += (rounds, int(np.sum(wrong)), run.totals.errors, run.totals.updates, run.totals.loss)
             curve.append((int(sums[0]), int(sums[1]), float(sums[4])))
             whole = run, counted
         assert whole is not None

@@ -8,7 +8,6 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from ..errors import BadInput
-from ..learn.vocabulary import REMEMBERED, hyper_of
 from .online import drawn_seed
 from .river_face import RiverFace
 
@@ -71,10 +70,7 @@ class AskingState(RiverFace, ClassifierMixin, BaseEstimator):  # type: ignore[mi
         inner = self._inner()
         if inner._model is not None:
             return np.asarray(inner._model.hyper.numbers)
-        if inner._asked_before is None:
-            choices = inner._asking
-            room = int(choices["ask_most"]) if choices.get("ask_within", np.inf) < np.inf else 0
-            inner._asked_before = hyper_of(choices, 1, np.zeros(REMEMBERED), np.zeros(room)).numbers
+        inner._carry_questions()
         return np.asarray(inner._asked_before)
 
     def _coins(self, first: int, count: int) -> np.ndarray:

@@ -6,15 +6,18 @@ from collections.abc import Hashable, Mapping
 from typing import Any
 
 import numpy as np
+from sklearn.utils import check_array
 
 from ..errors import BadInput
 from ..features.slots import Packer, Slots
 from ..learn.queries import ask_rows
 from ..learn.vocabulary import ASKED, SHOWN
+from ..results.progress import Progress, Totals
 from .asking import lengths_of, sureness
 from .asking_runs import AskingRuns
 from .label_tables import indexable, known_labels, labels_of, rows_of
 from .missing import is_missing
+from .tables import checked_weights, in_one_line
 
 
 class AsksForLabels(AskingRuns):
@@ -28,20 +31,26 @@ class AsksForLabels(AskingRuns):
         labels, there = labels_of(y, X)
         if there.all():
             inner.partial_fit(X, labels, classes=classes, sample_weight=sample_weight)
-        else:
-            known = known_labels(inner, classes)
-            if not there.any() and (inner._model is None and known is None):
+            return self
+        weights = None if sample_weight is None else checked_weights(sample_weight, len(labels))
+        known = known_labels(inner, classes)
+        kept = np.flatnonzero(there)
+        if len(kept):
+            weights = None if weights is None else weights[kept]
+            answers = _typed(labels[kept])
+            inner.partial_fit(rows_of(X, kept), answers, classes=classes, sample_weight=weights)
+        elif inner._model is None:
+            if known is None:
                 raise BadInput("no row has a label, and no classes are announced; give classes=")
-            kept = np.flatnonzero(there)
-            if len(kept):
-                weights = None if sample_weight is None else np.asarray(sample_weight)[kept]
-                inner.partial_fit(rows_of(X, kept), labels[kept], classes=classes, sample_weight=weights)
+            inner.partial_fit(rows_of(X, np.arange(1)), known[:1], classes=classes, sample_weight=[0.0])
         return self
 
     def query(self, X: Any) -> np.ndarray:
         """Which rows to ask a label for; counted, as the rule says. Nothing else changes."""
         inner, X = self._inner(), indexable(X)
         if inner._model is None:
+            with in_one_line():
+                check_array(X, accept_sparse="csr", estimator=self, input_name="X")
             return self._ask_blindly(X.shape[0])
         inner._check_lasting()
         table = inner._table(X, reset=False)
@@ -122,3 +131,55 @@ class AsksForLabels(AskingRuns):
 
     def _known_labels(self) -> list[Any]:
         return list(self._inner()._known_labels())
+
+    def _play_dicts(self, examples: Any, judged: bool, full: bool, every: int | None) -> Progress:
+        """An iterable of (x, y) or (x, y, weight), one after the other; weight 0 leaves no line."""
+        lines: dict[str, list[Any]] = {"scores": [], "predictions": [], "queried": [], "counted": []}
+        truths: list[Any] = []
+        mistakes = 0
+        for example in examples:
+            x, y, weight = example if len(example) == 3 else (*example, 1.0)
+            if weight == 0:
+                continue
+            answer, asked = self.predict_one(x), self.query_one(x)
+            there = not is_missing(y)
+            if asked and not there:
+                raise BadInput(
+                    f"round {len(truths)} was asked for and has no label; give one, or leave it out"
+                )
+            if asked:
+                self.learn_one(x, y, weight)
+            mistakes += there and answer != y
+            truths.append(y)
+            for name, value in zip(lines, (np.nan, answer, asked, there), strict=True):
+                lines[name].append(value)
+        if not truths:
+            raise BadInput("the iterable is empty; wanted pairs (x, y)")
+        count, counted = len(truths), np.array(lines["counted"], bool)
+        totals = Totals(int(counted.sum()), mistakes, 0, int(sum(lines["queried"])), 0.0)
+        if not full:
+            return Progress(self, totals, None, curve=[(totals.rounds, mistakes, 0.0)])
+        nothing = {"losses": np.zeros(count), "steps": np.zeros(count)}
+        objects = {
+            name: _objects(values) for name, values in (("predictions", lines["predictions"]), ("y", truths))
+        }
+        kept = {
+            "scores": np.array(lines["scores"]),
+            "predictions": objects["predictions"],
+            "counted": counted,
+        }
+        kept |= {"queried": np.array(lines["queried"], bool), **nothing}
+        return Progress(self, totals, objects["y"], None, kept, [], "labels", every)
+
+
+def _typed(labels: np.ndarray) -> np.ndarray:
+    """An object array of one kind of labels as an array of that kind."""
+    if labels.dtype != object or len({type(label) for label in labels}) != 1:
+        return labels
+    return np.array(labels.tolist())
+
+
+def _objects(values: list[Any]) -> np.ndarray:
+    array = np.empty(len(values), object)
+    array[:] = values
+    return array

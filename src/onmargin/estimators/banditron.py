@@ -9,9 +9,12 @@ import numpy as np
 
 from ..errors import BadInput, require_whole
 from ..learn.gambles import chance_of
+from ..learn.model import Model
 from ..learn.vocabulary import SHOWN
 from .classifier import LinearClassifier
 from .gambling import Gambler
+from .labels import listed
+from .paired_stream import PairedStream
 from .parameters import require_positive
 
 
@@ -109,6 +112,32 @@ class Banditron(Gambler, LinearClassifier):
     def _answers(self) -> None:
         return None  # the compiled guess is a coin's
 
+    def _new_stream(self, model: Model, slots: Any) -> Any:
+        return PairedStream(self, model, slots)  # one whose rounds have coins
+
+    def _begin_stream(self, y: Any) -> None:
+        if self.classes is None:
+            raise BadInput("dicts need all actions announced: give classes=, or fit on labelled data first")
+        super()._begin_stream(y)
+
+    def _guess_of(self, scores: np.ndarray) -> float:
+        raise BadInput("the Banditron plays actions; delay= and scored_by='model' have none to show")
+
+    def _progress(self, X: Any, y: Any, **told: Any) -> Any:
+        if told.get("delay") or told.get("judged"):
+            self._guess_of(np.zeros(0))
+        return super()._progress(X, y, **told)
+
+    def _forget(self) -> None:
+        super()._forget()
+        for name in ("pending_", "n_given_up_", "n_rewards_", "_earned", "_estimated"):
+            self.__dict__.pop(name, None)
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """(n, K) scores of the actions; of two actions the difference, positive for `classes_[1]`."""
+        scores = super().decision_function(X)
+        return np.asarray(scores[:, 1] - scores[:, 0]) if scores.shape[1] == 2 else scores
+
     def _losses_of(self, scores: np.ndarray, y: Any) -> np.ndarray:
         raise BadInput("the Banditron's loss is of the actions it played; a comparator has played none")
 
@@ -120,8 +149,7 @@ class Banditron(Gambler, LinearClassifier):
             raise BadInput("act_one needs all actions: give classes=, or fit on labelled data first")
         with self._all_or_nothing():
             labels = self._labels
-            first = None if labels is not None else self.classes[0]
-            stream = self._ready(x, labels.known[0] if labels is not None else first)
+            stream = self._ready(x, labels.known[0] if labels is not None else self._first_action())
             labels, model = self._labels, stream.model
             assert labels is not None
             rows = stream.packer.rows
@@ -129,6 +157,9 @@ class Banditron(Gambler, LinearClassifier):
             if not done:
                 stream.packer.refuse(x)
             best = int(scores[0].argmax())
+            model.bar[SHOWN] = max(
+                model.bar[SHOWN], model.clock
+            )  # coins of rounds that were simulated are spent
             luck = float(self._uniforms(int(model.bar[SHOWN]), 1)[0])
             chances = [chance_of(k, best, self.gamma, len(labels.known)) for k in range(len(labels.known))]
             played = min(int(np.searchsorted(np.cumsum(chances), luck, side="right")), len(chances) - 1)
@@ -142,6 +173,12 @@ class Banditron(Gambler, LinearClassifier):
             waiting[number] = Pending(tuple(slots), tuple(values), best, played, float(chances[played]))
         return Action(number, labels.known[played], float(chances[played]))
 
+    def _first_action(self) -> Any:
+        actions = listed(self.classes)
+        if isinstance(self.classes, str) or len(set(actions)) < 2:
+            raise BadInput(f"classes={self.classes!r}; wanted a list of at least two actions")
+        return actions[0]
+
     def _waiting(self) -> dict[int, Pending]:
         if "pending_" not in self.__dict__:
             self.pending_: dict[int, Pending] = {}
@@ -152,19 +189,19 @@ class Banditron(Gambler, LinearClassifier):
     def reward_one(self, id: int, reward: float) -> None:
         """The reward of an action, from 0 to 1 (True and False will do), once."""
         waiting = self._waiting()
-        if id not in waiting:
+        if isinstance(id, bool) or not isinstance(id, int | np.integer) or id not in waiting:
             raise BadInput(f"no action {id!r} waits for a reward: unknown, rewarded already, or given up")
-        if (
-            not isinstance(reward, bool | int | float | np.number | np.bool_)
-            or not 0.0 <= float(reward) <= 1.0
-        ):
+        real = isinstance(reward, bool | int | float | np.integer | np.floating | np.bool_)
+        if not real or not 0.0 <= float(reward) <= 1.0:
             raise BadInput(f"the reward is {reward!r}; wanted a number from 0 to 1")
-        done, earned, model = waiting.pop(id), float(reward), self._fitted()
+        model = self._fitted()
+        done, earned = waiting.pop(id), float(reward)
         model.clock += 1
         slots = np.array([*done.slots, len(model.space.weights) - 1])
         values = np.array([*done.values, self._bias])
-        pulls = ((done.best, -1.0), (done.played, earned / done.probability))
-        for output, pull in pulls:
+        pulls = {done.best: -1.0}
+        pulls[done.played] = pulls.get(done.played, 0.0) + earned / done.probability
+        for output, pull in pulls.items():
             model.space.weights[slots, output] += pull * values
             if model.space.drift.size:
                 model.space.drift[slots, output] += model.clock * pull * values
@@ -179,13 +216,18 @@ class Banditron(Gambler, LinearClassifier):
 
     def _keep_again(self, kept: dict[str, Any]) -> None:
         waiting = self._waiting()
-        self.n_given_up_, self.n_rewards_, self._earned, self._estimated = kept["sums"]
+        sums = kept["sums"]
+        if not all(type(value) in (int, float) and np.isfinite(value) for value in sums):
+            raise ValueError("its sums of rewards are no numbers")
+        self.n_given_up_, self.n_rewards_, self._earned, self._estimated = sums
         for number, slots, values, best, played, probability in kept["pending"]:
             known = 0 if self._labels is None else len(self._labels.known)
             room = 0 if self._model is None else self._model.start.slots - 1
             if not (0 <= best < known and 0 <= played < known and 0 < probability <= 1):
                 raise ValueError("its pending actions are no such")
-            if len(slots) != len(values) or any(not 0 <= slot < room for slot in slots):
+            whole = all(type(part) is int for part in (number, best, played, *slots))
+            finite = bool(np.isfinite(np.array(values, float)).all())
+            if not whole or not finite or len(slots) != len(values) or any(not 0 <= s < room for s in slots):
                 raise ValueError("its pending actions have other features")
             waiting[number] = Pending(tuple(slots), tuple(values), best, played, probability)
 

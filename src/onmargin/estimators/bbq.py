@@ -64,6 +64,10 @@ class BBQ(AsksForLabels):
         tags.classifier_tags.multi_class = False
         return tags
 
+    @property
+    def _multiclass(self) -> bool:
+        return False
+
     def _made_inner(self) -> Any:
         names = (
             "epsilon",
@@ -107,8 +111,21 @@ class BBQ(AsksForLabels):
         inner = self._answering()
         _, variances, lengths = inner.estimates(X)
         rule = SEED if self.confidence == "seed" else HOEFFDING
+        pairs, clock = zip(variances.tolist(), lengths.tolist(), strict=True), self._round(inner)
+        return np.array([confidence_width(v, n, clock, rule, self.delta) for v, n in pairs])
+
+    def _round(self, inner: Any) -> int:
+        """The number of the round to come: rows shown, or labels learned where those are more."""
+        return 1 + max(int(self._numbers()[SHOWN]), int(inner.t_))
+
+    def would_ask(self, inner: Any, variances: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+        """The rule about rows with these v and |Px|^2, each as if it came next."""
+        clock = float(self._round(inner))
+        if self.kappa is not None:
+            return np.asarray(variances / (1.0 + variances) >= clock**-self.kappa)
         pairs = zip(variances.tolist(), lengths.tolist(), strict=True)
-        return np.array([confidence_width(v, n, inner.t_ + 1, rule, self.delta) for v, n in pairs])
+        widths = [confidence_width(v, n, clock, self._code(), self.delta) for v, n in pairs]
+        return np.array(widths) > self.epsilon
 
     def _ask_blindly(self, count: int) -> np.ndarray:
         numbers = self._numbers()
@@ -119,13 +136,7 @@ class BBQ(AsksForLabels):
     def _ask(self, inner: Any, rows: Any, count: int, table: Any) -> np.ndarray:
         """The rule about every row as things stand; the labels may change it."""
         _, variances, lengths = inner.estimates_of(rows, count, table)
-        clock = inner.t_ + 1
-        if self.kappa is not None:
-            asks = variances / (1.0 + variances) >= clock**-self.kappa
-        else:
-            pairs = zip(variances.tolist(), lengths.tolist(), strict=True)
-            widths = [confidence_width(v, n, clock, self._code(), self.delta) for v, n in pairs]
-            asks = np.array(widths) > self.epsilon
+        asks = self.would_ask(inner, variances, lengths)
         numbers = self._numbers()
         numbers[SHOWN] += count
         numbers[ASKED] += int(asks.sum())

@@ -40,7 +40,8 @@ def labels_of(y: Any, X: Any) -> tuple[np.ndarray, np.ndarray]:
 def known_labels(inner: Any, classes: Any) -> list[Any] | None:
     """Labels that can be learned; None: any."""
     if inner._labels is not None and inner._labels.known:
-        return None if getattr(inner, "growing", False) and not inner._labels.closed else inner._labels.known
+        known: list[Any] = inner._labels.known
+        return known
     announced = inner.classes if classes is None else classes
     return None if announced is None else Labels(listed(announced)).known
 

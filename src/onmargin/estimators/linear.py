@@ -8,6 +8,7 @@ import numpy as np
 
 from ..errors import BadInput
 from ..learn.model import Model
+from ..learn.spaces.fading import Fading
 
 
 class LinearWeights:
@@ -56,6 +57,9 @@ class LinearWeights:
         if coef is None and intercept is None:
             return
         outputs, slots, width = model.start.outputs, model.start.slots, self.n_features_in_  # type: ignore[attr-defined]
+        settle = model.recipe.space.settle if isinstance(model.space, Fading) else None
+        if settle is not None:  # weights as they are written
+            settle(model.space, model.hyper, model.clock)
         before = model.space.weights.copy()
         labels = outputs - (self._bars == "dummy" and self._sets())
         if coef is not None:
@@ -73,6 +77,8 @@ class LinearWeights:
                 _write(model, slice(slots - 1, slots), values[:, None] / self._bias)  # type: ignore[attr-defined]
         if not np.isfinite(model.space.weights).all():
             raise BadInput("coef_init or intercept_init is not finite; wanted finite numbers")
+        if settle is not None:
+            settle(model.space, model.hyper, model.clock)
         if model.space.drift.size:  # the rounds so far keep their own average
             model.space.drift[...] += model.clock * (model.space.weights - before)
         if hasattr(model.space, "theta"):  # w = P theta

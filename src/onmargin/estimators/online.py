@@ -18,7 +18,7 @@ from ..features.tables import entries
 from ..learn.algorithms import FORGETS, Row, row_named
 from ..learn.model import Model
 from ..learn.spaces.storage import Start
-from ..learn.vocabulary import FADED, SHOWN
+from ..learn.vocabulary import FADED, REMEMBERED, SHOWN, hyper_of
 from .lessons import NONE, Lesson
 from .parameters import answering, refuse_unknown, require_positive
 from .tables import TakesTables
@@ -42,6 +42,7 @@ class OnlineEstimator(TakesTables, BaseEstimator):  # type: ignore[misc]
     _entropy: int | None = None
     _asks = False  # rounds to come ask for their label
     _asked_before: np.ndarray | None = None  # what a sampler counted before there was a model
+    _asked_room = 0  # rows of the last labels, at its end
     _asking: dict[str, Any] | None = None  # a sampler's choices, where one asks for this learner's labels
     _begun: dict[str, Any] = {}  # noqa: RUF012 (replaced, never changed)
     _width = 0
@@ -206,12 +207,25 @@ class OnlineEstimator(TakesTables, BaseEstimator):  # type: ignore[misc]
         model.live[1] = self._bias != 0.0
         model.asks = self._asks
         if self._asked_before is not None:
+            self._carry_questions()
             model.bar[SHOWN:FADED] = self._asked_before[SHOWN:FADED]
             model.recent[...] = self._asked_before[len(self._asked_before) - len(model.recent) :]
             self._asked_before = None
         self._begin(model, 0)
         self._begun = self._lasting()
         return model
+
+    def _carry_questions(self) -> None:
+        """Numbers of the rule as it is now, with what was counted before there was a model."""
+        choices, before = self._asking or {}, self._asked_before
+        room = int(choices["ask_most"]) if choices.get("ask_within", np.inf) < np.inf else 0
+        counts, recent = np.zeros(REMEMBERED), np.zeros(room)
+        if before is not None:
+            counts = before[:REMEMBERED]
+            held = int(self._asked_room)
+            recent[: min(room, held)] = before[len(before) - held :][: min(room, held)]
+        self._asked_room = room
+        self._asked_before = hyper_of(choices, 1, counts, recent).numbers
 
     def _made_model(self, start: Start) -> Model:
         return Model(self._recipe(), start, self._all_choices())

@@ -14,7 +14,7 @@ from ..errors import BadInput, require_whole
 from ..learn.queries import RULES
 from ..protocols.sweep import progress_bar
 from ..results.label_plan import LabelPlan, Outlook, spread_over
-from .asking import sureness
+from .asking import lengths_of, sureness
 from .asks import AsksForLabels
 from .bbq import BBQ
 from .classifier import LinearClassifier
@@ -67,11 +67,19 @@ def label_plan(
         if name not in RULES:
             raise BadInput(f"rules has {name!r}; wanted some of {', '.join(map(repr, RULES))}")
     require_whole("seeds", seeds)
-    if not 0.0 < test < 1.0:
+    if threads is not None:
+        require_whole("threads", threads)
+    if not wanted or not names:
+        raise BadInput("budgets or rules is empty; wanted at least one of each")
+    if isinstance(test, bool) or not isinstance(test, int | float) or not 0.0 < test < 1.0:
         raise BadInput(f"test={test!r}; wanted a share above 0 and below 1")
     X = indexable(X)
     labels, there = labels_of(y, X)
     kept = np.flatnonzero(there)
+    if labels.dtype == object and len({type(label) for label in labels[kept]}) == 1:
+        typed = np.array(labels[kept].tolist())
+        labels = np.full(len(labels), typed[0])
+        labels[kept] = typed
     learned = len(kept) - int(round(test * len(kept)))
     if learned < 1 or learned == len(kept):
         raise BadInput(f"{len(kept)} rows have a label; wanted enough to learn from and to test on")
@@ -120,12 +128,13 @@ def _outlook(model: Any, X: Any) -> Outlook:
         raise BadInput("without y an outlook is given for a SelectiveSampler or BBQ that has learned")
     inner = model._answering()
     if isinstance(model, BBQ):
-        widths = model.certainty(X)
-        near = int((widths <= model.epsilon).sum())
-        text = (
-            f"{near:,} of {len(widths):,} rows are within epsilon={model.epsilon:g} of the truth with "
-            f"probability {1 - model.delta:g}; {len(widths) - near:,} would be asked for"
-        )
+        _, variances, lengths = inner.estimates(X)
+        widths = model.would_ask(inner, variances, lengths)
+        near = int((~widths).sum())
+        said = f"are within epsilon={model.epsilon:g} of the truth with probability {1 - model.delta:g}"
+        if model.kappa is not None:
+            said = f"have r below t^-{model.kappa:g}"
+        text = f"{near:,} of {len(widths):,} rows {said}; {len(widths) - near:,} would be asked for"
         return Outlook(
             len(widths), float(len(widths) - near), near / max(len(widths), 1), near == len(widths), text
         )
@@ -133,10 +142,13 @@ def _outlook(model: Any, X: Any) -> Outlook:
     scores, done = inner._model.scores(inner._rows(table), table.shape[0], False)
     if done < table.shape[0]:
         raise inner._not_finite(table, done, "nothing was looked at")
-    chances = model.chances(sureness(scores))
-    share = float(chances.mean()) if len(chances) else 0.0
+    rows = inner._rows(table)
+    chances = model.chances(sureness(scores), lengths_of(inner._model, rows, table.shape[0]))
+    left = np.inf if model.budget is None or model.window is not None else model.budget - model.n_queries_
+    expected = float(min(chances.sum(), left))
+    share = expected / max(len(chances), 1)
     text = (
-        f"of {len(chances):,} rows {chances.sum():,.0f} labels would still be asked for ({share:.1%}); "
+        f"of {len(chances):,} rows {expected:,.0f} labels would still be asked for ({share:.1%}); "
         f"{'that is little: stop' if share < SETTLED else 'go on'} (a heuristic: no bound stands behind it)"
     )
-    return Outlook(len(chances), float(chances.sum()), 1.0 - share, share < SETTLED, text)
+    return Outlook(len(chances), expected, 1.0 - share, share < SETTLED, text)

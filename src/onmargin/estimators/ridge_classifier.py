@@ -111,10 +111,29 @@ class RidgeClassifier(Support, LinearClassifier):
         if self.fit_intercept and self._in_kernel:
             raise BadInput("fit_intercept=True with a kernel would make rows longer than 1; leave it out")
         if self._labels is not None and (self._labels.sets or len(self._labels.known) > 2):
-            raise BadInput("BBQ is for two classes; wanted labels of two kinds (for more, one BBQ each)")
+            kind = "multilabel-indicator" if self._labels.sets else "multiclass"
+            raise BadInput(
+                f"Only binary classification is supported. The type of the target is {kind}; one BBQ a class"
+            )
 
     def _check_open(self) -> None:
         raise BadInput("BBQ is for two classes, and a third label came; nothing was learned")
+
+    def _lesson(self, X: Any, y: Any, sample_weight: Any) -> Any:
+        lesson = super()._lesson(X, y, sample_weight)
+        self._refuse_weight(lesson.weights)
+        return lesson
+
+    def _weigh(self, w: Any) -> float:
+        weight = super()._weigh(w)
+        self._refuse_weight(np.array([weight]))
+        return weight
+
+    def _refuse_weight(self, weights: np.ndarray) -> None:
+        if self._in_kernel and not np.isin(weights, (0.0, 1.0)).all():
+            raise BadInput(
+                "BBQ with a kernel counts an example once or not at all; wanted weights of 0 and 1"
+            )
 
     def _new_stream(self, model: Model, slots: Any) -> Any:
         stream = super()._new_stream(model, slots)

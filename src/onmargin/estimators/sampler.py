@@ -67,8 +67,8 @@ class SelectiveSampler(MetaEstimatorMixin, AsksForLabels):  # type: ignore[misc]
     def _rule_numbers(self) -> dict[str, Any]:
         return asking_choices(self)
 
-    def chances(self, sure: np.ndarray) -> np.ndarray:
-        """The probability that a row of such |p| is asked for, limits apart."""
+    def chances(self, sure: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+        """The probability that a row of such |p| and |x|^2 is asked for, limits apart."""
         numbers = self._numbers()
         spread = numbers[ASK_DELTA] * np.exp(numbers[DRIFTED])
         if self.rule == "random":
@@ -76,5 +76,6 @@ class SelectiveSampler(MetaEstimatorMixin, AsksForLabels):  # type: ignore[misc]
         if self.rule == "margin":
             return np.asarray(sure <= spread, float)
         if self.rule == "adaptive":
-            spread = spread * numbers[LONGEST] * np.sqrt(1.0 + numbers[MOVES])
+            spread = spread * np.maximum(numbers[LONGEST], lengths) * np.sqrt(1.0 + numbers[MOVES])
+        spread = np.minimum(spread, 1e300)
         return np.asarray(np.where(sure > 0, spread / np.maximum(spread + sure, 1e-300), 1.0))

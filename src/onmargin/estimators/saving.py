@@ -88,7 +88,11 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
         parameters.pop("estimator", None)
         before = model.estimator_._asked_before
         asks = {"class": type(model).__name__, "parameters": parameters, "entropy": model._entropy}
-        asks |= {"before": None if before is None else before, "passes": model.__dict__.get("n_iter_")}
+        asks |= {
+            "before": before,
+            "room": model.estimator_._asked_room,
+            "passes": model.__dict__.get("n_iter_"),
+        }
         saved.write(path, facts | {"asks": asks}, arrays)
         return
     if not isinstance(model, OnlineEstimator) or type(model).__name__ not in CLASSES:
@@ -195,7 +199,11 @@ def _wrapped(inner: Any, facts: dict[str, Any], parts: dict[str, Any] | None) ->
         parameters["estimator"] = clone(inner)
     model: Any = cls(**parameters)
     model._entropy, model.estimator_ = facts["entropy"], inner
-    inner._asking, inner._asked_before = model._rule_numbers(), facts["before"]
+    inner._asking, inner._asked_before, inner._asked_room = (
+        model._rule_numbers(),
+        facts["before"],
+        facts["room"],
+    )
     if facts["passes"] is not None:
         model.n_iter_ = facts["passes"]
     return model

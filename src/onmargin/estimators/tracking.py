@@ -93,6 +93,11 @@ class ProjectedPerceptron(_Tracker):
         self.classes, self.class_weight, self.warm_start = classes, class_weight, warm_start
         self.verbose, self.dtype, self.growing = verbose, dtype, growing
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True  # a ball of radius 1 is for rows of length 1
+        return tags
+
     def _check_parameters(self) -> None:
         super()._check_parameters()
         require_positive("radius", self.radius, False, False)

@@ -70,7 +70,7 @@ class Watched:
                 me._model = me._new_model(table.shape[1])
                 me._check_start(me._model)
             lesson = me._lesson(table, y, sample_weight)
-            luck = _checked_chance(chance, lesson.count)
+            luck = checked_chance(chance, lesson.count)
             model = me._learning_copy(table, lesson)
             me._refresh(model)
             me._fit_in(model, table)
@@ -163,7 +163,8 @@ def _truths(y: Any, labels: list[Any] | None) -> Any:
     return array
 
 
-def _checked_chance(chance: Any, count: int) -> np.ndarray:
+def checked_chance(chance: Any, count: int) -> np.ndarray:
+    """One uniform per round; empty where none are given."""
     if chance is None:
         return NONE
     try:

@@ -46,7 +46,7 @@ def one_run(seed: int, name: str, X: np.ndarray, y: np.ndarray) -> dict[str, flo
     asked = cut
     if isinstance(model, SelectiveSampler):
         trace = progressive(model, rows, y[order[:cut]])
-        known = np.flatnonzero(trace.queried)
+        known = np.flatnonzero(np.asarray(trace.queried))
         asked = len(known)
         for _ in range(model.estimator.max_iter - 1):  # labels that are known are known
             model.partial_fit(rows[known], y[order[:cut]][known])

@@ -97,4 +97,4 @@ def run(seeds: Iterable[int] = range(SEEDS)) -> Outcome:
 
 def _at(curve: np.ndarray, labels: np.ndarray) -> np.ndarray:
     """F1 of a curve at these numbers of labels, straight in their logarithm."""
-    return np.interp(np.log(labels), np.log(curve[:, 0]), curve[:, 1])
+    return np.asarray(np.interp(np.log(labels), np.log(curve[:, 0]), curve[:, 1]))

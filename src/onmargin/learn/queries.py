@@ -27,6 +27,7 @@ from .vocabulary import (
 
 BERNOULLI, ADAPTIVE, MARGIN, RANDOM, HOEFFDING, SEED, POLYNOMIAL = range(7)
 RULES = ("bernoulli", "adaptive", "margin", "random")  # of a sampler; the others are BBQ's
+FAR = 300.0  # of that logarithm from 0
 GAIN = 0.05  # of the logarithm of delta, where a share of labels is aimed at
 
 
@@ -85,7 +86,8 @@ def decide_asking(numbers, sure, length, luck):
     if asks:
         numbers[ASKED] += 1.0
     if numbers[ASK_SHARE] > 0.0:
-        numbers[DRIFTED] += GAIN * (numbers[ASK_SHARE] - (1.0 if asks else 0.0))
+        change = GAIN * (numbers[ASK_SHARE] - (1.0 if asks else 0.0))
+        numbers[DRIFTED] = min(max(numbers[DRIFTED] + change, -FAR), FAR)
     return asks
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from typing import Any
 
 import numpy as np
@@ -35,7 +36,7 @@ class PageHinkley:
         self, delta: float = 0.005, threshold: float = 50.0, action: str = "none", patience: int = 30
     ) -> None:
         for name, value in (("delta", delta), ("threshold", threshold)):
-            if isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0:
+            if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not value >= 0:
                 raise BadInput(f"{name}={value!r}; wanted a number of at least 0")
         if action not in ACTIONS:
             raise BadInput(f"action={action!r}; wanted 'none' or 'reset'")
@@ -50,6 +51,8 @@ class PageHinkley:
 
     def update(self, loss: float) -> PageHinkley:
         """Take in one loss; `drift_detected`: it raised the alarm, after which all starts anew."""
+        if not math.isfinite(loss):
+            raise BadInput(f"the loss is {loss!r}; wanted a finite number")
         if self.drift_detected:
             self.reset()
         self.rounds += 1
@@ -62,16 +65,16 @@ class PageHinkley:
 
 def detector_of(drift: Any) -> tuple[Any, str]:
     """A detector and its action: ours, River's, or (River's, "reset")."""
-    action = "none"
+    action = None
     if isinstance(drift, tuple) and len(drift) == 2:
         drift, action = drift
-    if isinstance(drift, str) and drift == "page_hinkley":
-        drift = PageHinkley()
-    if not hasattr(drift, "update") or not hasattr(drift, "drift_detected"):
+    made = not isinstance(drift, type) and hasattr(drift, "update") and hasattr(drift, "drift_detected")
+    if not made:
+        name = drift.__name__ if isinstance(drift, type) else type(drift).__name__
         raise BadInput(
-            f"drift={drift!r}; wanted om.PageHinkley(...), a detector of River's, or (detector, 'reset')"
+            f"drift= got {name}; wanted om.PageHinkley(...), a detector of River's, or (detector, 'reset')"
         )
-    action = getattr(drift, "action", action)
+    action = action or getattr(drift, "action", "none")  # one given beside it wins
     if action not in ACTIONS:
         raise BadInput(f"the action is {action!r}; wanted 'none' or 'reset'")
     return drift, action
@@ -80,33 +83,67 @@ def detector_of(drift: Any) -> tuple[Any, str]:
 def play_with_drift(
     model: Any, X: Any, y: Any, drift: Any, options: dict[str, Any], watched: dict[str, Any]
 ) -> Progress:
-    """`progressive` a piece at a time, its losses shown to the detector.
+    """`progressive`, its losses shown to a detector; all or nothing.
 
-    Where a reset is due in the middle of a piece, the piece is played again up to that round.
+    Without a reset it is the plain run, looked at afterwards. With one, a piece at a time: where an alarm is
+    raised in the middle, the piece is played again up to that round.
     """
     detector, action = detector_of(drift)
     if watched["delay"]:
         raise BadInput("delay= and drift= do not go together; leave one out")
+    before, state = copy.deepcopy(model.__dict__), copy.deepcopy(detector.__dict__)
+    try:
+        if action == "none":
+            whole: Progress = model._progress(X, y, **options, **watched | {"full": True})
+            whole.drifts = _alarms(detector, whole, False)
+        else:
+            whole = _with_resets(model, X, y, detector, options, watched)
+        return whole if watched["full"] else _sums_of(whole)
+    except BaseException:
+        model.__dict__.clear()
+        model.__dict__.update(before)
+        detector.__dict__.clear()
+        detector.__dict__.update(state)
+        raise
+
+
+def _with_resets(
+    model: Any, X: Any, y: Any, detector: Any, options: dict[str, Any], watched: dict[str, Any]
+) -> Progress:
+    if getattr(model, "budget", None) is not None and hasattr(model, "n_queries_"):
+        raise BadInput("a budget of labels does not outlive a reset; use action='none', or leave budget= out")
+    if y is None or sp.issparse(y):
+        raise BadInput("action='reset' wants y as an array: one label or number a row")
     X = X.tocsr() if sp.issparse(X) else X if hasattr(X, "iloc") else np.asarray(X)
-    y, classes = np.asarray(y), options["classes"]
+    y, classes, count = _column(y), options["classes"], X.shape[0]
+    given = {name: options[name] for name in ("sample_weight", "chance")}
+    given = {name: None if value is None else np.asarray(value) for name, value in given.items()}
+    for name, values in (("y", y), *given.items()):
+        if values is not None and (values.ndim == 0 or len(values) != count):
+            raise BadInput(f"{name} has shape {values.shape}; wanted one entry for each of {count} rows")
+    if not count:
+        raise BadInput("there are no rows; wanted at least one")
+    if hasattr(model, "_generator"):
+        model._generator(0)  # entropy is drawn now, so that a piece played again has the same coins
     if model._kind == "labels" and classes is None and not model._known_labels():
-        classes = sorted(set(y.tolist())) if y.ndim == 1 else None
+        classes = list(dict.fromkeys(y.tolist())) if y.ndim == 1 else None
     runs: list[Progress] = []
     drifts: list[int] = []
     first = 0
-    while first < X.shape[0]:
-        stop = min(first + PIECE, X.shape[0])
-        before = copy.deepcopy(model) if action == "reset" else None
-        run = _piece(model, X, y, slice(first, stop), classes, options, watched)
-        alarms = _alarms(detector, run, action == "reset")
-        drifts += [first + alarm for alarm in alarms]
-        if alarms and before is not None:
+    while first < count:
+        stop = min(first + PIECE, count)
+        before = copy.deepcopy(model)
+        run = _piece(model, X, y, slice(first, stop), classes, given, watched)
+        alarms = _alarms(detector, run, True)
+        if alarms:
             stop = first + alarms[0] + 1
             model.__dict__.clear()
             model.__dict__.update(before.__dict__)
-            run = _piece(model, X, y, slice(first, stop), classes, options, watched)
-            classes = model._known_labels() or classes
-            _start_anew(model)
+            run = _piece(model, X, y, slice(first, stop), classes, given, watched)
+            drifts.append(stop - 1)
+            if stop < count:  # a model that has just ended its run stays as it is
+                classes = model._known_labels() or classes
+                _start_anew(model)
         else:
             classes = None
         runs.append(run)
@@ -117,14 +154,15 @@ def play_with_drift(
 
 
 def _piece(
-    model: Any, X: Any, y: Any, some: slice, classes: Any, options: dict[str, Any], watched: dict[str, Any]
+    model: Any, X: Any, y: Any, some: slice, classes: Any, given: dict[str, Any], watched: dict[str, Any]
 ) -> Progress:
-    cut = {
-        name: None if options[name] is None else np.asarray(options[name])[some]
-        for name in ("sample_weight", "chance")
-    }
+    cut = {name: None if values is None else values[some] for name, values in given.items()}
     rows = X.iloc[some] if hasattr(X, "iloc") else X[some]
-    run: Progress = model._progress(rows, y[some], **cut, classes=classes, **watched | {"full": True})
+    try:
+        run: Progress = model._progress(rows, y[some], **cut, classes=classes, **watched | {"full": True})
+    except BadInput as error:
+        where = f" (rows counted from {some.start})" if some.start else ""
+        raise type(error)(f"{error}{where}") from None
     return run
 
 
@@ -152,3 +190,20 @@ def _joined(model: Any, runs: list[Progress], X: Any, y: Any, every: int | None)
     lines = {name: np.concatenate([np.asarray(getattr(run, name)) for run in runs]) for name in names}
     totals = Totals(*(sum(parts) for parts in zip(*(run.totals for run in runs), strict=True)))
     return Progress(model, totals, y, X, lines, [], runs[0].kind, every)
+
+
+def _sums_of(run: Progress) -> Progress:
+    """A run without its lines."""
+    points = [(int(n), round(float(v * n)), float(v * n)) for n, v in zip(*run.curve(), strict=True)]
+    less = Progress(run.model, run.totals, run.y, run.X, curve=points, kind=run.kind)
+    less.drifts = run.drifts
+    return less
+
+
+def _column(y: Any) -> np.ndarray:
+    """Labels or numbers as an array; where a list mixes kinds, each keeps its own."""
+    if hasattr(y, "shape") or len({type(value) for value in y}) < 2:
+        return np.asarray(y)
+    array = np.empty(len(y), object)
+    array[:] = y
+    return array

@@ -58,7 +58,8 @@ def progressive(
         raise BadInput(f"every={every!r}; wanted a whole number of rounds")
     if isinstance(X, list) and X and isinstance(X[0], dict):
         raise BadInput("got a list of dicts and y; give pairs instead: zip(dicts, y)")
-    judged = scored_by == "model" and bool(getattr(model, "average", False))
+    learner = getattr(model, "estimator", model)  # the one inside a sampler
+    judged = scored_by == "model" and bool(getattr(learner, "average", False))
     if hasattr(X, "shape") or (y is not None and not isinstance(X, dict)):
         options = {"sample_weight": sample_weight, "chance": chance, "classes": classes}
         watched = {"judged": judged, "full": trace == "full", "every": every, "delay": delay}
@@ -72,6 +73,9 @@ def progressive(
         raise BadInput(
             "an iterable carries its own weights and order; delay=, sample_weight= and chance= are for arrays"
         )
+    if hasattr(model, "_play_dicts"):
+        asked: Progress = model._play_dicts(X, judged, trace == "full", every)
+        return asked
     return _one_by_one(model, X, classes, judged, trace == "full", every)
 
 

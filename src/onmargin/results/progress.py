@@ -114,6 +114,8 @@ class Progress:
             raise BadInput("metrics need answers and truths; run with trace='full' and y")
         seen = np.asarray(self.counted, bool)
         y, answers = np.asarray(self.y)[seen], np.asarray(self.predictions)[seen]
+        if y.dtype == object and len({type(label) for label in y}) == 1:
+            y = np.array(y.tolist())  # (labels beside missing ones, which are left out)
         scores = np.asarray(self.scores)[seen]
         right = float(np.mean(1.0 - self._wrong()[seen])) if self.kind == "labels" else 0.0
         if answers.dtype == object:

@@ -18,7 +18,7 @@ from .linear import size
 from .storage import LEDGER, NOTE, SLOT, Field, Space
 
 SCALE, MOVED, LENGTH = range(3)  # the ledger: the scale, moves so far, |w|^2
-SMALL = 1e-100  # a scale below this is multiplied out
+SMALL = 1e-12  # a scale below this is multiplied out (float32 weights hold 1e38)
 
 
 class Fading(NamedTuple):
@@ -132,6 +132,27 @@ def faded(arrays: Any, clock: int, hyper: Any) -> np.ndarray:
     return np.asarray(arrays.weights * hyper.numbers[FORGET] ** (clock - hyper.numbers[FADED]))
 
 
-SHIFTING = Space("shifting", Fading, FIELDS, score, size, move_shifting, weights=scaled)
-PROJECTED = Space("ball", Fading, FIELDS, score, size, move_projected, weights=scaled)
-FORGETFUL = Space("forgetful", Fading, FIELDS, score_forgetful, size, move_forgetful, weights=faded)
+def spelled_out(arrays: Any, hyper: Any, clock: int) -> None:
+    """w = v from here on, and its length anew: after weights were given, or outputs were added."""
+    if hyper.numbers[FORGET] < 1.0:
+        arrays.weights[...] *= hyper.numbers[FORGET] ** (clock - hyper.numbers[FADED])
+        hyper.numbers[FADED] = clock
+    arrays.weights[...] *= arrays.ledger[SCALE]
+    arrays.ledger[SCALE] = 1.0
+    arrays.ledger[LENGTH] = float(np.square(arrays.weights, dtype=float).sum())
+
+
+def into_the_ball(arrays: Any, hyper: Any, clock: int) -> None:
+    """The same, and no further out than the radius."""
+    spelled_out(arrays, hyper, clock)
+    radius, length = hyper.numbers[RADIUS], arrays.ledger[LENGTH]
+    if length > radius * radius:
+        arrays.weights[...] *= radius / math.sqrt(length)
+        arrays.ledger[LENGTH] = radius * radius
+
+
+SHIFTING = Space("shifting", Fading, FIELDS, score, size, move_shifting, weights=scaled, settle=spelled_out)
+PROJECTED = Space("ball", Fading, FIELDS, score, size, move_projected, weights=scaled, settle=into_the_ball)
+FORGETFUL = Space(
+    "forgetful", Fading, FIELDS, score_forgetful, size, move_forgetful, weights=faded, settle=spelled_out
+)
