@@ -16,7 +16,7 @@ from .missing import filled
 from .tables import checked_weights
 from .watched import checked_chance
 
-PIECE = 1 << 16  # rows at a time, where no line per round is kept
+PIECE = 1 << 20  # rows at a time, where no line per round is kept
 
 
 class AskingRuns(AskingState):
