@@ -74,7 +74,7 @@ def alone(table: Table, model: Callable[[], Any]) -> Contestant:
 
 def _sizes(table: Table, model: Any) -> Sizes:
     """Vectors kept and rows of every block of a pass."""
-    from onmargin.learn.blocks import block_size
+    from onmargin.models.products import block_size
 
     model.partial_fit(table.X, table.y, classes=[-1, 1])
     numbers, sizes, at = model.support_, [], 0

@@ -1,4 +1,4 @@
-"""Every public name with its signature and defaults, as text: `python -m tests.public_face` writes the snapshot.
+"""Every public name with its signature and defaults; `python -m tests.public_face` writes the snapshot.
 
 Parameters are listed by name, so that their order in a file does not matter (what may be given by position is
 marked with its place). A later change of the public face is made here on purpose, and seen in the diff.
@@ -62,7 +62,9 @@ def face() -> dict[str, Any]:
                 and (getattr(value, n).__module__ or "").startswith(value.__name__)
             ]
             found[name] = {
-                n: face_of_class(getattr(value, n)) if isinstance(getattr(value, n), type) else signature(getattr(value, n))
+                n: face_of_class(getattr(value, n))
+                if isinstance(getattr(value, n), type)
+                else signature(getattr(value, n))
                 for n in sorted(public)
             }
         elif isinstance(value, type):

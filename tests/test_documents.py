@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import onmargin as om
-from onmargin.learn.algorithms import ALGORITHMS
+from onmargin.models.table import ALGORITHMS
 
 ROOT = Path(__file__).parent.parent
 PAGES = ["README.md", *(str(p.relative_to(ROOT)) for p in (ROOT / "docs").glob("*.md"))]

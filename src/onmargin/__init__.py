@@ -36,8 +36,8 @@ _HOMES = {
     "ProjectedPerceptron": "estimators.tracking",
     "PageHinkley": "protocols.drift",
     "label_plan": "estimators.planning",
-    "Recipe": "learn.recipe",
-    "algorithms": "learn.algorithms",
+    "Recipe": "models.recipe",
+    "algorithms": "models.table",
     "progressive": "protocols.progressive",
     "paired_round": "protocols.paired",
     "sweep": "protocols.sweep",
@@ -55,7 +55,7 @@ _HOMES = {
 _MODULES = {
     "conformance": "estimators.conformance",
     "datasets": "sources.datasets",
-    "kernels": "learn.kernels",
+    "kernels": "kernels",
     "metrics": "results.metrics",
 }
 

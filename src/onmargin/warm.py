@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from .compiled.parts import own_sources
 from .estimators.saving import CLASSES
-from .learn.algorithms import ALGORITHMS
+from .models.table import ALGORITHMS
 from .protocols.progressive import progressive
 
 STEPS = ("pa", "pa1", "pa2")

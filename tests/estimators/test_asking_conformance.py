@@ -101,11 +101,11 @@ def test_a_file_goes_on_where_the_model_was(number: int, tmp_path: Any) -> None:
 
 def unmoved(model: Any, rows: Any, call: Any, *words: str) -> None:
     """Refused in one line with these words; weights and counts as they were."""
-    before = vars(model).get("estimator_") and model.estimator_._model.bar.copy()
+    before = vars(model).get("estimator_") and model.estimator_._model.memory.copy()
     line = str(refusals.refuses(model, call))
     assert all(word in line for word in words), line
     if before is not None:
-        assert_array_equal(model.estimator_._model.bar, before)
+        assert_array_equal(model.estimator_._model.memory, before)
 
 
 @pytest.mark.parametrize(

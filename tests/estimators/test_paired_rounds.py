@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from onmargin.estimators.paired_rows import random_rounds
-from onmargin.learn.company import Company
+from onmargin.learn.paired.company import Company
 
 from ..oracles_paired import PairedOracle, linear, weights_of
 from .test_paired_classifier import (

@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import onmargin as om
 from onmargin.errors import BadFile
-from onmargin.learn.pool import SLACK
+from onmargin.models.pool import SLACK
 from onmargin.results import saved
 
 from .test_paired_classifier import FULL, SETS, SPARSE, THREE, TWO, WEIGHT, X, paired

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import onmargin as om
-from onmargin.learn.algorithms import KERNEL_ROWS
+from onmargin.models.table import KERNEL_ROWS
 
 from .. import students
 from ..kernel_students import FEATURES, gram, grams, stream, student

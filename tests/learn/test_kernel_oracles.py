@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose
 
 import onmargin as om
-from onmargin.learn.algorithms import KERNEL_ROWS
+from onmargin.models.table import KERNEL_ROWS
 
 from ..kernel_students import can_average, expected, gram, grams, luck, oracle_of, stream, student
 from ..oracles_kernels import KERNEL_ORACLES

@@ -16,9 +16,9 @@ import pytest
 from scipy.linalg import solve_triangular
 
 import onmargin as om
-from onmargin.learn import blocks
-from onmargin.learn.bounded import Bounded
-from onmargin.learn.vectors import Grown, Vectors
+from onmargin.models import products as blocks
+from onmargin.models.bounded import Bounded
+from onmargin.models.vectors import Grown, Vectors
 
 BLOCK, MILLION = 50_000, 1_000_000
 BINARY = {"classes": (-1, 1), "gamma": 1.0, "fit_intercept": False}

@@ -9,7 +9,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from threadpoolctl import threadpool_limits
 
 import onmargin as om
-from onmargin.learn.blocks import ENOUGH, TILE, sharing, threads_allowed
+from onmargin.models.products import ENOUGH, TILE, sharing, threads_allowed
 
 DRAW = np.random.default_rng(0)
 X, Y = DRAW.normal(size=(2800, 4)), DRAW.choice([-1, 1], 2800)  # no rule: nearly all rows are kept

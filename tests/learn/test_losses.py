@@ -13,8 +13,8 @@ from scipy.special import expit
 
 from onmargin.compiled.parts import plain
 from onmargin.learn import losses
-from onmargin.learn.algorithms import LOSSES
-from onmargin.learn.recipe import LOSSES as ALL_LOSSES
+from onmargin.models.recipe import LOSSES as ALL_LOSSES
+from onmargin.models.table import LOSSES
 
 MARGINS = np.r_[np.linspace(-4, 4, 161), -40.0, 40.0]
 FAR = (-800.0, 800.0)

@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose
 
 import onmargin as om
-from onmargin.learn.algorithms import ALGORITHMS
+from onmargin.models.table import ALGORITHMS
 
 from ..oracles import ORACLES, play
 from ..students import SCALING, can_average, for_oracle, parameters, problem_of, stream, student, tables

@@ -16,7 +16,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import onmargin as om
-from onmargin.learn.algorithms import ALGORITHMS
+from onmargin.models.table import ALGORITHMS
 
 from ..students import can_average, stream, student, tables
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import chi2, chi2_contingency
 
-from onmargin.learn.reservoirs import ARRIVAL, draw_rounds, further
+from onmargin.learn.paired.draws import ARRIVAL, draw_rounds, further
 
 from .. import oracles_paired
 

@@ -14,7 +14,7 @@ from numpy.testing import assert_allclose
 
 import onmargin as om
 from onmargin.estimators.kernel_form import GRAIN
-from onmargin.learn.spaces.expansion import MISTAKES, QUOTA
+from onmargin.learn.kernel_spaces.expansion import MISTAKES, QUOTA
 
 from ..kernel_streams import DRAWN, KERNELS, build, comparators, holds, losses_of, often, streams, watch
 

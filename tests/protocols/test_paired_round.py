@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from onmargin.compiled.parts import plain
 from onmargin.errors import BadInput
-from onmargin.learn import paired
+from onmargin.learn.paired import joint as paired
 from onmargin.protocols.paired import RULES, paired_round
 
 

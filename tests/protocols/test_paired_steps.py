@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 
 import onmargin as om
 from onmargin.compiled.parts import specialise
-from onmargin.learn import paired
+from onmargin.learn.paired import joint as paired
 from onmargin.protocols.paired import RULES
 
 often = settings(deadline=None, max_examples=60, derandomize=True, database=None)

@@ -9,9 +9,9 @@ import numpy as np
 
 from ..compiled.rows import Sparse
 from ..errors import BadInput, require_whole
-from ..learn.kernel_model import KernelModel
-from ..learn.model import Model
 from ..learn.queries import ADAPTIVE, RULES
+from ..models.kernel import KernelModel
+from ..models.weights import Model
 from .parameters import require_positive
 
 
@@ -52,7 +52,7 @@ def sureness(scores: np.ndarray) -> np.ndarray:
 
 def lengths_of(model: Model, rows: Any, count: int) -> np.ndarray:
     """|x|^2 (or k(x, x)) of rows, where the rule asks for it."""
-    if model.choices["ask_rule"] != ADAPTIVE:
+    if model.numbers["ask_rule"] != ADAPTIVE:
         return np.zeros(count)
     if isinstance(model, KernelModel):
         return model.own_lengths(rows, count)

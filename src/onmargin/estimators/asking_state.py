@@ -61,7 +61,7 @@ class AskingState(RiverFace, ClassifierMixin, BaseEstimator):  # type: ignore[mi
         if inner._asking is not None and inner._asking != choices:
             inner._stream = None
         inner._asking = choices
-        if inner._model is not None and inner._model.choices != inner._all_choices():
+        if inner._model is not None and inner._model.numbers != inner._all_choices():
             inner._refresh(inner._model)
         return inner
 

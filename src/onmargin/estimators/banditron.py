@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import BadInput, require_whole
-from ..learn.gambles import chance_of
-from ..learn.model import Model
+from ..learn.tasks.bandit import chance_of
 from ..learn.vocabulary import SHOWN
+from ..models.weights import Model
 from .classifier import LinearClassifier
 from .gambling import Gambler
 from .labels import listed
@@ -157,14 +157,14 @@ class Banditron(Gambler, LinearClassifier):
             if not done:
                 stream.packer.refuse(x)
             best = int(scores[0].argmax())
-            model.bar[SHOWN] = max(
-                model.bar[SHOWN], model.clock
+            model.memory[SHOWN] = max(
+                model.memory[SHOWN], model.clock
             )  # coins of rounds that were simulated are spent
-            luck = float(self._uniforms(int(model.bar[SHOWN]), 1)[0])
+            luck = float(self._uniforms(int(model.memory[SHOWN]), 1)[0])
             chances = [chance_of(k, best, self.gamma, len(labels.known)) for k in range(len(labels.known))]
             played = min(int(np.searchsorted(np.cumsum(chances), luck, side="right")), len(chances) - 1)
-            model.bar[SHOWN] += 1
-            number, count = int(model.bar[SHOWN]), int(rows.starts[1])
+            model.memory[SHOWN] += 1
+            number, count = int(model.memory[SHOWN]), int(rows.starts[1])
             waiting = self._waiting()
             while len(waiting) >= self.max_pending:
                 waiting.pop(next(iter(waiting)))

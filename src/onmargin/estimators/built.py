@@ -8,9 +8,9 @@ import numpy as np
 
 from ..compiled.parts import plain
 from ..errors import BadInput
-from ..learn.algorithms import Row
-from ..learn.model import Model
-from ..learn.recipe import Recipe
+from ..models.recipe import Recipe
+from ..models.table import Row
+from ..models.weights import Model
 from .classifier import LinearClassifier
 from .parameters import require_positive
 from .regressor import LinearRegressor

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import BadInput
-from ..learn.company import STEPS
-from ..learn.model import Model
+from ..learn.paired.company import STEPS
+from ..models.weights import Model
 from .grouped import Grouped, no_rounds, read_groups, weights_of_groups
 
 

@@ -13,7 +13,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from ..errors import BadInput
-from ..learn.model import Model
+from ..models.weights import Model
 from .explain import Explained
 from .fitting import Fitted
 from .label_dicts import LabelDicts
@@ -252,7 +252,7 @@ class LinearClassifier(ClassifierMixin, LinearWeights, Explained, LabelDicts, La
     @property
     def threshold_(self) -> float:
         """Label sets: the running threshold (0 where none is kept)."""
-        return float(self._fitted().bar[0])
+        return float(self._fitted().memory[0])
 
     def predict(self, X: Any) -> np.ndarray:
         """The label of each row, or the set of labels as a row of 0 and 1."""

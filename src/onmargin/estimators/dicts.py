@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from ..errors import BadInput, BadType, extra
 from ..features.slots import Packer, Slots
-from ..learn.model import Model
+from ..models.weights import Model
 from .labels import label_array
 from .river_face import RiverFace
 from .stream import Stream

@@ -9,20 +9,9 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from ..errors import BadInput
-from ..learn.model import NO_TRACE, Model
-from ..learn.vocabulary import TRACED
-from .lessons import (
-    NO_ORDER,
-    NONE,
-    Cutter,
-    Lesson,
-    Line,
-    NotFinite,
-    Passes,
-    Sums,
-    blocks,
-    learn_block,
-)
+from ..learn.vocabulary import NO_TRACE, TRACED
+from ..models.weights import Model
+from .lessons import NO_ORDER, NONE, Cutter, Lesson, Line, NotFinite, Passes, Sums, blocks, learn_block
 from .online import OnlineEstimator
 from .watched import Watched
 

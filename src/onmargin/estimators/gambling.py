@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..errors import BadInput
-from ..learn.model import Model
+from ..models.weights import Model
 from .online import OnlineEstimator
 
 DRAWS = 5  # the purpose of a generator

@@ -11,11 +11,11 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ..compiled.checks import first_not_finite
 from ..errors import BadInput
-from ..learn.model import Model
-from ..learn.paired_model import PairedModel
-from ..learn.pairing import Given
-from ..learn.spaces.storage import Start
+from ..learn.spaces.arrays import Start
 from ..learn.vocabulary import Examples
+from ..models.paired import PairedModel
+from ..models.pairing import Given
+from ..models.weights import Model
 from .explain import Explained
 from .gambling import Gambler
 from .lessons import NONE, Line, Passes, Sums

@@ -9,16 +9,16 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..errors import BadInput, Diverged
-from ..learn.algorithms import Row, row_named
-from ..learn.bounded import Bounded
-from ..learn.kernel_model import KernelModel
-from ..learn.kernel_state import Form
-from ..learn.kernels import named
-from ..learn.kernels.base import positive
-from ..learn.kernels.simple import Linear
-from ..learn.model import Model
-from ..learn.spaces.storage import Start
-from ..learn.unbounded import Unbounded
+from ..kernels import named
+from ..kernels.base import positive
+from ..kernels.simple import Linear
+from ..learn.spaces.arrays import Start
+from ..models.bounded import Bounded
+from ..models.kernel import KernelModel
+from ..models.kernel_state import Form
+from ..models.table import Row, row_named
+from ..models.unbounded import Unbounded
+from ..models.weights import Model
 from .budgets import bytes_of
 from .dicts import DictFace
 from .fitting import Fitted
@@ -88,7 +88,7 @@ class KernelForm(LinearWeights, DictFace, Fitted):
         choices = dict(super()._all_choices())
         if not self._in_kernel:
             return choices
-        begun = {} if self._model is None else self._model.choices
+        begun = {} if self._model is None else self._model.numbers
         room = begun.get("room", math.inf) if isinstance(self.budget, str) else self.budget
         choices["room"] = math.inf if room is None else room
         choices["grain"] = GRAIN if self._projects else COARSE

@@ -9,9 +9,8 @@ import numpy as np
 
 from ..compiled.rows import Sparse
 from ..errors import BadInput
-from ..learn.kernel_model import KernelModel
-from ..learn.model import NO_TRACE
-from ..learn.vocabulary import Examples
+from ..learn.vocabulary import NO_TRACE, Examples
+from ..models.kernel import KernelModel
 from .lessons import NO_ORDER, NONE
 from .stream import Stream
 

@@ -9,9 +9,9 @@ import scipy.sparse as sp
 
 from ..compiled.checks import first_not_finite
 from ..features.tables import canonical
-from ..learn.kernel_answers import FAR
-from ..learn.kernel_model import KernelModel
-from ..learn.model import Model
+from ..models.kernel import KernelModel
+from ..models.kernel_answers import FAR
+from ..models.weights import Model
 from .budgets import bytes_of, vectors_for
 from .kernel_form import KernelForm
 
@@ -57,14 +57,14 @@ class KernelWidth(KernelForm):
             each = filled * (itemsize + model.kept.dtype.itemsize + 4 * sparse) + 40
             each += 8 * model.width * (2 if model.start.average else 1)
             room = vectors_for(self.budget, each, self._has_square())
-            model.choose(model.recipe, model.choices | {"room": room, "bytes": bytes_of(self.budget)})
+            model.choose(model.row, model.numbers | {"room": room, "bytes": bytes_of(self.budget)})
 
     def _refresh(self, model: Model) -> None:
         """Go on with the parameters as they are now; room that was counted in memory stays."""
-        counted = {name: model.choices[name] for name in ("room", "bytes") if name in model.choices}
+        counted = {name: model.numbers[name] for name in ("room", "bytes") if name in model.numbers}
         super()._refresh(model)
         if isinstance(self.budget, str) and "bytes" in counted:
-            model.choose(model.recipe, model.choices | counted)
+            model.choose(model.row, model.numbers | counted)
 
     def _has_square(self) -> bool:
         return True
@@ -77,7 +77,7 @@ class KernelWidth(KernelForm):
     @property
     def budget_(self) -> float:
         """Vectors that may be kept (inf: as many as come)."""
-        return float(self._kernel_model().choices["room"])
+        return float(self._kernel_model().numbers["room"])
 
 
 def _variance(X: Any) -> float:

@@ -23,7 +23,7 @@ class LabelTrace(Watched):
         """What a label's score must exceed to be in the set."""
         if self._bars == "dummy":
             return scores[:, -1:]
-        return float(self._fitted().bar[0]) if self._bars == "running" else 0.0  # type: ignore[attr-defined]
+        return float(self._fitted().memory[0]) if self._bars == "running" else 0.0  # type: ignore[attr-defined]
 
     def _guess_of(self, scores: np.ndarray) -> float:
         if self._has_sets():

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..compiled.rows import Rows
-from ..learn.model import NO_TRACE, Model
-from ..learn.vocabulary import Examples, Tally
+from ..learn.vocabulary import NO_TRACE, Examples, Tally
+from ..models.weights import Model
 
 BLOCK = 8192
 NONE = np.zeros(0)

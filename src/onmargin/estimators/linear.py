@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import BadInput
-from ..learn.model import Model
 from ..learn.spaces.fading import Fading
+from ..models.weights import Model
 
 
 class LinearWeights:
@@ -41,7 +41,7 @@ class LinearWeights:
     @property
     def intercept_(self) -> np.ndarray:
         """Weight of the constant coordinate times its value; for label sets less the threshold."""
-        bar = float(self._fitted().bar[0]) if self._sets() and self._bars == "running" else 0.0  # type: ignore[attr-defined]
+        bar = float(self._fitted().memory[0]) if self._sets() and self._bars == "running" else 0.0  # type: ignore[attr-defined]
         return np.asarray(self._table_of_weights()[:, -1] * self._bias - bar)  # type: ignore[attr-defined]
 
     def _comparator_scores(self, X: Any, comparator: Any) -> np.ndarray:
@@ -57,7 +57,7 @@ class LinearWeights:
         if coef is None and intercept is None:
             return
         outputs, slots, width = model.start.outputs, model.start.slots, self.n_features_in_  # type: ignore[attr-defined]
-        settle = model.recipe.space.settle if isinstance(model.space, Fading) else None
+        settle = model.row.space.settle if isinstance(model.space, Fading) else None
         if settle is not None:  # weights as they are written
             settle(model.space, model.hyper, model.clock)
         before = model.space.weights.copy()

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from ..errors import BadInput
-from ..learn.kernel_model import KernelModel
-from ..learn.paired_model import Paired
 from ..learn.spaces.linear import Linear
 from ..learn.vocabulary import BAR
+from ..models.kernel import KernelModel
+from ..models.paired import Paired
 from .linear import LinearWeights
 
 
@@ -53,7 +53,9 @@ def merge(models: Any, weights: Any = None) -> Any:
         table = each._fitted().mean_weights()
         model.space.weights[:width] += part * table[:width]
         model.space.weights[-1] += part * table[-1] * (each._bias / first._bias if first._bias else 0.0)
-    model.bar[BAR] = sum(part * each._fitted().bar[BAR] for part, each in zip(share, models, strict=True))
+    model.memory[BAR] = sum(
+        part * each._fitted().memory[BAR] for part, each in zip(share, models, strict=True)
+    )
     if isinstance(model, Paired):
         middles = [each._fitted().pairing.middle for each in models]
         model.pairing.middle[...] = np.average(middles, axis=0, weights=share)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import BadInput
-from ..learn.model import Model
+from ..models.weights import Model
 from .dicts import DictFace
 from .fitting import Fitted
 from .lessons import Block, Cutter, Lesson

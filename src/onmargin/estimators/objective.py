@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..learn.kernel_model import KernelModel
-from ..learn.kernel_svm import KernelProblem
-from ..learn.model import Model
-from ..learn.svm import Problem
+from ..models.kernel import KernelModel
+from ..models.kernel_svm import KernelProblem
+from ..models.svm import Problem
+from ..models.weights import Model
 from .classifier import LinearClassifier
 from .lessons import Lesson
 
@@ -53,14 +53,14 @@ class SvmObjective(LinearClassifier):
         if isinstance(model, KernelModel):
             return
         if self.project:
-            radius = math.sqrt(problem.loss(self._prior_weights(model)) / model.choices["lam"])
-            model.choose(model.recipe, model.choices | {"radius": radius})
+            radius = math.sqrt(problem.loss(self._prior_weights(model)) / model.numbers["lam"])
+            model.choose(model.row, model.numbers | {"radius": radius})
         lines = (len(problem.sides), *model.space.weights.shape[1:])
         model.space = model.space._replace(hits=np.zeros(lines))
 
     def _after_passes(self, model: Model, problem: Problem) -> None:
         """How good it became, and at most how far from the best."""
-        lam, share = model.choices["lam"], problem.seen / max(model.clock // self.batch_size, 1)
+        lam, share = model.numbers["lam"], problem.seen / max(model.clock // self.batch_size, 1)
         if isinstance(model, KernelModel):
             self.objective_, self.dual_gap_ = KernelProblem(problem, model).found(problem.rows, lam, share)
             return
@@ -82,9 +82,9 @@ class SvmObjective(LinearClassifier):
         self._refuse_unknown(labels, y)
         problem = self._objective_on(self._lesson(X, y, sample_weight))
         if isinstance(model, KernelModel):
-            return KernelProblem(problem, model).objective(problem.rows, model.choices["lam"])
+            return KernelProblem(problem, model).objective(problem.rows, model.numbers["lam"])
         free = self.fit_intercept == "free"
-        return problem.objective(model.mean_weights(), self._prior_weights(model), model.choices["lam"], free)
+        return problem.objective(model.mean_weights(), self._prior_weights(model), model.numbers["lam"], free)
 
 
 def _sides(own: np.ndarray) -> np.ndarray:

@@ -11,14 +11,14 @@ import scipy.sparse as sp
 
 from ..errors import BadInput
 from ..features.slots import Slots
-from ..learn.kernel_model import KernelModel
-from ..learn.kernel_state import Form
-from ..learn.kernels import named
-from ..learn.kernels.base import positive
-from ..learn.kernels.composed import Columns
-from ..learn.kernels.simple import Precomputed
-from ..learn.model import Model
-from ..learn.multikernel_model import MultiKernelModel
+from ..kernels import named
+from ..kernels.base import positive
+from ..kernels.composed import Columns
+from ..kernels.simple import Precomputed
+from ..models.kernel import KernelModel
+from ..models.kernel_state import Form
+from ..models.multikernel import MultiKernelModel
+from ..models.weights import Model
 from .classifier import LinearClassifier
 from .parameters import require_positive
 from .support import Support

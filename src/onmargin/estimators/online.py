@@ -15,10 +15,10 @@ from ..compiled.checks import first_not_finite
 from ..errors import BadInput, BadType, require_whole
 from ..features.slots import Slots
 from ..features.tables import entries
-from ..learn.algorithms import FORGETS, Row, row_named
-from ..learn.model import Model
-from ..learn.spaces.storage import Start
+from ..learn.spaces.arrays import Start
 from ..learn.vocabulary import FADED, REMEMBERED, SHOWN, hyper_of
+from ..models.table import FORGETS, Row, row_named
+from ..models.weights import Model
 from .lessons import NONE, Lesson
 from .parameters import answering, refuse_unknown, require_positive
 from .tables import TakesTables
@@ -208,7 +208,7 @@ class OnlineEstimator(TakesTables, BaseEstimator):  # type: ignore[misc]
         model.asks = self._asks
         if self._asked_before is not None:
             self._carry_questions()
-            model.bar[SHOWN:FADED] = self._asked_before[SHOWN:FADED]
+            model.memory[SHOWN:FADED] = self._asked_before[SHOWN:FADED]
             model.recent[...] = self._asked_before[len(self._asked_before) - len(model.recent) :]
             self._asked_before = None
         self._begin(model, 0)

@@ -9,11 +9,11 @@ import scipy.sparse as sp
 
 from ..compiled.checks import first_not_finite
 from ..errors import BadInput, require_whole
-from ..learn.model import Model
-from ..learn.paired_kernel import PairedKernel
-from ..learn.paired_model import Paired, PairedModel
-from ..learn.pairing import Given
-from ..learn.spaces.storage import Start
+from ..learn.spaces.arrays import Start
+from ..models.paired import Paired, PairedModel
+from ..models.paired_kernel import PairedKernel
+from ..models.pairing import Given
+from ..models.weights import Model
 from .classifier import LinearClassifier, _dense
 from .explain import frame_of
 from .gambling import Gambler

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..learn.model import NO_TRACE
-from ..learn.vocabulary import Examples
+from ..learn.vocabulary import NO_TRACE, Examples
 from .lessons import NO_ORDER, NONE
 from .stream import Stream
 

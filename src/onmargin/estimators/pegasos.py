@@ -11,7 +11,7 @@ from sklearn.utils.validation import _num_samples
 
 from ..errors import BadInput, require_whole
 from ..features.slots import Slots
-from ..learn.model import Model
+from ..models.weights import Model
 from .lessons import NO_ORDER, Lesson
 from .objective import SvmObjective
 from .orders import Orders
@@ -155,10 +155,10 @@ class Pegasos(Support, SvmObjective):
     @property
     def lam_(self) -> float:
         """lam as it is used."""
-        return float(self._fitted().choices["lam"])
+        return float(self._fitted().numbers["lam"])
 
     def _choices(self) -> dict[str, Any]:
-        begun = {} if self._model is None else self._model.choices
+        begun = {} if self._model is None else self._model.numbers
         lam = float(self.lam) if self.lam is not None else begun.get("lam", self._lam)
         radius = begun.get("radius", 1.0 / math.sqrt(lam)) if self.project else math.inf
         return {

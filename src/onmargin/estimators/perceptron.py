@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..errors import BadInput
-from ..learn.model import Model
+from ..models.weights import Model
 from .classifier import LinearClassifier
 from .support import Support
 

@@ -17,9 +17,9 @@ import numpy as np
 
 from ..compiled.parts import plain
 from ..errors import BadInput
-from ..learn.kernels import composed, simple
-from ..learn.kernels.base import Kernel
-from ..learn.recipe import Recipe
+from ..kernels import composed, simple
+from ..kernels.base import Kernel
+from ..models.recipe import Recipe
 from .priors import Prior
 
 KERNELS: dict[str, type[Kernel]] = {

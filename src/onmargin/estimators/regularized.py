@@ -9,8 +9,8 @@ import numpy as np
 
 from ..compiled.parts import plain
 from ..errors import BadInput
-from ..learn.algorithms import LOSSES, STEPS
-from ..learn.model import Model
+from ..models.table import LOSSES, STEPS
+from ..models.weights import Model
 from .parameters import require_positive
 
 ALIASES = {"log_loss": "logistic", "squared_error": "squared"}
@@ -111,7 +111,7 @@ class Regularized:
     def p_(self) -> float:
         """p of the p-norm and group norm: given, or from the number of coordinates at the start."""
         me: Any = self
-        q = float(me._fitted().choices["q"])
+        q = float(me._fitted().numbers["q"])
         return q / (q - 1)
 
     def _dual_exponent(self) -> float:
@@ -120,7 +120,7 @@ class Regularized:
         if me.p is not None:
             return float(me.p) / (float(me.p) - 1) if me.p < 2 else 2.0
         if me._model is not None and me._model.clock:
-            return float(me._model.choices["q"])
+            return float(me._model.numbers["q"])
         outputs, _ = me._outputs()
         known = len(me._slots) if me._by_name and me._slots is not None else me._width
         many = known if me.groups is None else len(set(np.asarray(me.groups).tolist()))
@@ -164,7 +164,7 @@ class Regularized:
 
     def _fix(self, model: Model, values: np.ndarray) -> None:
         """Dicts: the first example says how many features there are."""
-        model.choose(model.recipe, self._choices())
+        model.choose(model.row, self._choices())
 
     @property
     def _has_blank(self) -> bool:

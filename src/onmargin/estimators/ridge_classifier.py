@@ -13,10 +13,10 @@ import scipy.sparse as sp
 from ..compiled.rows import Sparse
 from ..errors import BadInput
 from ..features.tables import read_only
-from ..learn.algorithms import Row, row_named
-from ..learn.evidence_model import Evidence
-from ..learn.model import NO_TRACE, Model
-from ..learn.vocabulary import Examples
+from ..learn.vocabulary import NO_TRACE, Examples
+from ..models.evidence import Evidence
+from ..models.table import Row, row_named
+from ..models.weights import Model
 from .classifier import LinearClassifier
 from .kernel_stream import KernelStream
 from .lessons import NO_ORDER, NONE

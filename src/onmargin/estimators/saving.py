@@ -11,8 +11,8 @@ from sklearn.base import clone
 from .. import __version__
 from ..errors import BadFile, BadInput
 from ..features.slots import Slots
-from ..learn.model import Model
-from ..learn.spaces.storage import Start
+from ..learn.spaces.arrays import Start
+from ..models.weights import Model
 from ..results import saved
 from .asks import AsksForLabels
 from .banditron import Banditron
@@ -132,8 +132,8 @@ def _written(model: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     if model._model is not None:
         inner = model._model
         more, arrays = inner.state()
-        facts["model"] = {"start": tuple(inner.start), "clock": inner.clock, "choices": inner.choices, **more}
-        arrays["bar"], arrays["recent"] = inner.bar, inner.recent
+        facts["model"] = {"start": tuple(inner.start), "clock": inner.clock, "choices": inner.numbers, **more}
+        arrays["bar"], arrays["recent"] = inner.memory, inner.recent
     return facts, arrays
 
 
@@ -211,11 +211,11 @@ def _wrapped(inner: Any, facts: dict[str, Any], parts: dict[str, Any] | None) ->
 
 def _inner(model: Any, facts: dict[str, Any], arrays: dict[str, np.ndarray]) -> Model:
     inner: Model = model._made_model(Start(*facts["start"]))
-    inner.choose(inner.recipe, facts["choices"])
+    inner.choose(inner.row, facts["choices"])
     if "gamma" in facts:
         form = model._form(facts["gamma"])._replace(dtype=facts["dtype"], direct=facts["direct"])
         inner.fix(facts["gamma"], form)  # type: ignore[attr-defined]
     inner.restore(facts, arrays)
-    inner.bar[...], inner.recent[...] = arrays["bar"], arrays["recent"]
+    inner.memory[...], inner.recent[...] = arrays["bar"], arrays["recent"]
     inner.clock = facts["clock"]
     return inner

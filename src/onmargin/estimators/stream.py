@@ -15,8 +15,8 @@ import numpy as np
 from ..compiled.parts import Part, bound
 from ..errors import BadInput
 from ..features.slots import Packer, Slots
-from ..learn.model import NO_TRACE, Model
-from ..learn.vocabulary import Examples
+from ..learn.vocabulary import NO_TRACE, Examples
+from ..models.weights import Model
 from .lessons import NO_ORDER, NONE
 
 
@@ -40,16 +40,16 @@ class Stream:
         self.room = model.start.slots - 2  # the last two: the blank slot, the constant coordinate
         self.packer.blank = self.room if owner._has_blank else -1
         averaged = bool(self.space.drift.size)
-        spelled = averaged and model.recipe.space.mean is None
+        spelled = averaged and model.row.space.mean is None
         self.single = (rows, self.space, self.hyper, self.desk.scores)
         answer = (rows, self.space, self.hyper, 0, self.desk.scores, self.out, 0, 1)
-        kind = (model.row(), model.start.many, self.target.ndim)
+        kind = (model.played(), model.start.many, self.target.ndim)
         if kind != self.kind:  # other types; larger arrays of the same types keep their entries
             learn = (self.plain, self.space, self.hyper, 0, self.desk, NO_TRACE, 0, 0, 1)
-            self.learn_entry: Part = bound(model.row().learner(), learn)
-            answerer = model.recipe.mean_answerer() if averaged and not spelled else None
-            self.answer_entry: Part = bound(answerer or model.recipe.answerer(), answer)
-            self.single_entry: Part = bound(model.recipe.single(), (*self.single, 0))
+            self.learn_entry: Part = bound(model.played().learner(), learn)
+            answerer = model.row.mean_answerer() if averaged and not spelled else None
+            self.answer_entry: Part = bound(answerer or model.row.answerer(), answer)
+            self.single_entry: Part = bound(model.row.single(), (*self.single, 0))
             self.kind = kind
         self.spelled = spelled
         self.rows = rows

@@ -71,7 +71,7 @@ class Support(KernelWidth):
             return super().intercept_
         model = self._kernel_model()
         running = self._bars == "running" and self._sets()
-        bar = float(model.bar[0]) if running else 0.0
+        bar = float(model.memory[0]) if running else 0.0
         return np.asarray(model.form.constant * self.dual_coef_.sum(axis=1) - bar)
 
     def _comparator_scores(self, X: Any, comparator: Any) -> np.ndarray:

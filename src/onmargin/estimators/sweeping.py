@@ -13,7 +13,7 @@ import numpy as np
 from ..compiled.rows import Rows
 from ..errors import Diverged
 from ..learn.series import harmonic
-from ..learn.spaces.shrinking import LAST, SPREAD
+from ..learn.spaces.pegasos_scalars import LAST, SPREAD
 from ..learn.sweeps import AT_ONCE, KNOBS, Lanes, can_sweep, fresh_lanes, sweeper
 from ..learn.vocabulary import DEFAULTS, MORE, Examples
 from ..results.sweep_result import DIVERGED
@@ -33,7 +33,7 @@ class Sixteen:
             [[float(choice.get(name, (DEFAULTS | MORE)[name])) for choice in choices] for name in KNOBS]
         )
         self.lanes: Lanes = fresh_lanes(knobs, model.space.weights, model.start.average)
-        self.play = sweeper(model.recipe)
+        self.play = sweeper(model.row)
         self.clock = 0
 
     def learn(self, X: Any, part: Any, targets: np.ndarray, weights: np.ndarray) -> None:

@@ -16,7 +16,7 @@ from ..compiled.rows import Rows
 from ..errors import BadInput, BadType, Diverged
 from ..features.slots import Slots
 from ..features.tables import to_rows
-from ..learn.model import Model
+from ..models.weights import Model
 from .lessons import NONE, Lesson
 
 DTYPES = [np.float64, np.float32]

@@ -10,9 +10,9 @@ import numpy as np
 from sklearn.base import OutlierMixin
 
 from ..errors import BadInput
-from ..learn.kernel_model import KernelModel
-from ..learn.model import Model
 from ..learn.vocabulary import TRACED
+from ..models.kernel import KernelModel
+from ..models.weights import Model
 from .linear import LinearWeights
 from .numbers import NumberLearner
 from .passive_aggressive import check_step

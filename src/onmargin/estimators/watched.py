@@ -8,10 +8,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..errors import BadInput
-from ..learn.model import Model
 from ..learn.vocabulary import TRACED
+from ..models.weights import Model
 from ..results.progress import Progress, Totals
-from ..results.watcher import Watcher
+from ..results.trace import Watcher
 from .labels import in_order, listed
 from .lessons import BLOCK, NONE, Block, Lesson, Sums
 
@@ -79,7 +79,7 @@ class Watched:
             watcher = Watcher(lesson.count, full, self._has_sets())
             if delay:
                 sums = self._late(table, model, lesson, watcher, delay, judged)
-            elif judged and model.recipe.space.mean is None:
+            elif judged and model.row.space.mean is None:
                 raise BadInput("scored_by='model' is for linear scores; a ball has none")
             else:
                 sums = me._play(

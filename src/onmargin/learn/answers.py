@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 
 from .rounds import learn
+from .spaces.arrays import score_less_drift as mean
 from .spaces.linear import score
-from .spaces.storage import score_less_drift as mean
-from .tasks import differs as wrong
-from .tasks import sign as decide
+from .tasks.classes import differs as wrong
+from .tasks.classes import sign as decide
 from .vocabulary import TRACED, Round
 
 

@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any
 
 from ..compiled.parts import Part, compose, formula, part, plain, specialise
-from .spaces.expansion import COUNT
+from .kernel_spaces.expansion import COUNT
 from .vocabulary import (
     ASK_CHANCE,
     ASK_DELTA,
@@ -23,7 +23,7 @@ from .vocabulary import (
     LONGEST,
     MOVES,
     SHOWN,
-)  # fmt: skip
+)
 
 BERNOULLI, ADAPTIVE, MARGIN, RANDOM, HOEFFDING, SEED, POLYNOMIAL = range(7)
 RULES = ("bernoulli", "adaptive", "margin", "random")  # of a sampler; the others are BBQ's

@@ -12,9 +12,9 @@ from .losses import hinge as loss
 from .queries import always as ask
 from .spaces.linear import move, score, size
 from .steps import pa1 as step
-from .tasks import binary as demand
-from .tasks import differs as wrong
-from .tasks import sign as decide
+from .tasks.classes import binary as demand
+from .tasks.classes import differs as wrong
+from .tasks.classes import sign as decide
 from .vocabulary import TINY, TRACED, Round
 
 ROLES = ("decide", "demand", "wrong", "loss", "step", "score", "size", "move", "ask")

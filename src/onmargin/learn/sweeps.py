@@ -14,17 +14,17 @@ import numpy as np
 
 from ..compiled.outputs import add_rows, prefetch_row, score_rows
 from ..compiled.parts import Part, part, specialise
-from .algorithms import Row
+from ..models.table import Row
 from .losses import hinge as loss
 from .series import harmonic
+from .spaces.arrays import aligned, padded
 from .spaces.linear import LINEAR
-from .spaces.shrunk import SHRUNK
-from .spaces.storage import aligned, padded
+from .spaces.pegasos import SHRUNK
 from .steps import pa1 as step
-from .tasks import binary as demand
-from .tasks import differs as wrong
-from .tasks import never
-from .tasks import sign as decide
+from .tasks.classes import binary as demand
+from .tasks.classes import differs as wrong
+from .tasks.classes import never
+from .tasks.classes import sign as decide
 from .vocabulary import TINY, Hyper, Round
 
 # Numbers of `Hyper` that may differ from lane to lane, in the order of `Lanes.knobs`.

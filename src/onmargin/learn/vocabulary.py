@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 NONE = np.zeros(0)
+NO_ORDER = np.zeros(0, np.int64)
+NO_TRACE = np.zeros((0, 0))
 TINY = 2.3e-308  # a size below this has no finite reciprocal: as good as 0
 TRACED = 4  # columns of a trace before the scores: guess, loss, step, asked
 

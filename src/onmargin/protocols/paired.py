@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ..compiled.parts import plain, specialise
 from ..errors import BadInput, require_whole
-from ..learn import paired
+from ..learn.paired import joint as paired
 
 RULES = {
     "dca": paired.dca, "sequential": paired.sequential, "auc": paired.auc,

@@ -8,7 +8,7 @@ from typing import Any
 from ..errors import BadInput
 from ..learn.vocabulary import TRACED
 from ..results.progress import Progress, Totals
-from ..results.watcher import Watcher
+from ..results.trace import Watcher
 from .drift import play_with_drift
 
 

@@ -16,8 +16,8 @@ from ...compiled.outputs import add_rows, add_scores, pulled, score_rows
 from ...compiled.parts import formula, part
 from ..series import harmonic
 from ..vocabulary import DELTA
+from .arrays import LEDGER, NOTE, SLOT, Field, Space
 from .linear import size
-from .storage import LEDGER, NOTE, SLOT, Field, Space
 
 # The ledger: wealth over the first wealth, the largest |z|, sum of Omega_t / t, round of the last move.
 WEALTH, LARGEST, SPREAD, LAST = range(4)

@@ -14,8 +14,8 @@ import numpy as np
 from ...compiled.outputs import add_rows, score_rows
 from ...compiled.parts import part
 from ..vocabulary import FADED, FORGET, LAM, RADIUS
+from .arrays import LEDGER, NOTE, SLOT, Field, Space
 from .linear import size
-from .storage import LEDGER, NOTE, SLOT, Field, Space
 
 SCALE, MOVED, LENGTH = range(3)  # the ledger: the scale, moves so far, |w|^2
 SMALL = 1e-12  # a scale below this is multiplied out (float32 weights hold 1e38)

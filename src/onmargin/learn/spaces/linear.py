@@ -8,7 +8,7 @@ import numpy as np
 
 from ...compiled.outputs import add_rows, score_rows
 from ...compiled.parts import part
-from .storage import NOTE, SLOT, Field, Space
+from .arrays import NOTE, SLOT, Field, Space
 
 
 class Linear(NamedTuple):

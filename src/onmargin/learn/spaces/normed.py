@@ -22,16 +22,8 @@ from ...compiled.outputs import add_scores, entry, put
 from ...compiled.parts import part
 from ...compiled.rows import item, measure_row, span
 from ..vocabulary import BIASED, KNOWN, SCALE, Q
-from .links import (
-    no_groups,
-    no_regroup,
-    norm_reading,
-    own_gauge,
-    power_rescale,
-    power_term,
-    power_weigh,
-)
-from .storage import LEDGER, MARK, NOTE, SLOT, Field
+from .arrays import LEDGER, MARK, NOTE, SLOT, Field
+from .links import no_groups, no_regroup, norm_reading, own_gauge, power_rescale, power_term, power_weigh
 
 # The ledger: largest gauge, sum of the terms, coordinates in it, work since it was exact; the
 # round of the last move.

@@ -13,8 +13,8 @@ import numpy as np
 from ...compiled.parts import Part, compose
 from ..vocabulary import BIASED, KNOWN, SCALE, Q
 from . import links, normed
+from .arrays import Space
 from .normed import COUNT, FIELDS, LAST, SUM, TOP, WORK, Normed
-from .storage import Space
 
 
 def gauges(arrays: Any, grouped: bool) -> np.ndarray:

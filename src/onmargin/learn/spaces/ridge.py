@@ -14,8 +14,8 @@ import numpy as np
 from ...compiled.outputs import entry, put
 from ...compiled.parts import part
 from ...compiled.rows import item, measure_row, span
-from .covariance import reach_out, shift, shrink
-from .storage import NOTE, REACH, SLOT, SQUARE, Field, Space
+from .arrays import NOTE, REACH, SLOT, SQUARE, Field, Space
+from .covariances import reach_out, shift, shrink
 
 
 class Ridge(NamedTuple):

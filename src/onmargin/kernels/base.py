@@ -1,0 +1,183 @@
+"""What a kernel is: it fills a table, one line per kept vector, one column per row of the block."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..compiled.pairs import sparse_distances, sparse_products, summed
+from ..errors import BadInput
+from ..features.tables import canonical
+from .sides import Side
+
+DIRECT = 2048  # columns of a block up to which distances may be summed one by one
+
+
+class Pair:
+    """Kept vectors on the left, rows of a block on the right; products are found once for all kernels."""
+
+    def __init__(self, left: Side, right: Side, room: np.ndarray | None = None) -> None:
+        self.left, self.right, self.room = left, right, room
+        self.held: np.ndarray | None = None
+        self.views: dict[Any, Pair] = {}
+
+    def empty(self) -> np.ndarray:
+        """A table to fill."""
+        return np.empty((len(self.left), len(self.right)), self.right.dtype)
+
+    def products(self) -> np.ndarray:
+        """<a, b> of all pairs; not to be written to, other kernels may want it."""
+        if self.held is None:
+            out = self.empty() if self.room is None else self.room[: len(self.left), : len(self.right)]
+            left, right = self.left, self.right
+            if left.sparse:
+                sparse_products(left.ready, left.indices, left.starts, right.places, right.across, out)
+            else:
+                np.matmul(left.ready, right.across, out=out)
+            self.held = out
+        return self.held
+
+    def distances(self) -> np.ndarray | None:
+        """|a - b|^2 of sparse pairs, entry by entry, where rows lie far from the origin; else None."""
+        left, right = self.left, self.right
+        if not (left.sparse and right.direct and len(right.columns) <= DIRECT):
+            return None
+        out = self.empty()
+        absent = np.zeros(len(right.columns), bool)
+        entries = left.ready, left.indices, left.starts
+        sparse_distances(*entries, right.places, right.across, absent, out)
+        return out
+
+    def sums(self, term: Any) -> np.ndarray:
+        """sum over columns of term(a, b) of all pairs."""
+        left, right, out = self.left, self.right, self.empty()
+        if left.sparse:
+            base = np.abs(right.across).sum(axis=0)
+            entries = left.ready, left.indices, left.starts
+            summed(term, True)(*entries, right.places, right.across, base, out)
+        else:
+            summed(term, False)(left.ready, right.across, out)
+        return out
+
+    def view(self, name: Any, columns: np.ndarray) -> Pair:
+        """The same pairs, seen by some columns only."""
+        if name not in self.views:
+            self.views[name] = Pair(self.left.view(columns), self.right.view(columns))
+        return self.views[name]
+
+
+class Kernel:
+    """k(a, b), of all pairs at once. Kernels can be added, multiplied, scaled and normalised."""
+
+    shifts = False  # a distance: the origin may be moved
+    threads = True  # may be asked by two threads at once
+    safe = False  # takes any row, and k(x, x) is never below 0
+    sharpness = 0.0  # gamma of a Gaussian: how fast it falls with the squared distance
+    name = ""
+    parts: tuple[Any, ...] = ()  # what makes two kernels equal
+
+    def table(self, pair: Pair) -> np.ndarray:
+        """Values of all pairs, in an array of their own or in the pair's room."""
+        raise NotImplementedError
+
+    def diagonal(self, side: Side) -> np.ndarray:
+        """k(x, x) of each, in float64."""
+        return np.ones(len(side))
+
+    def check(self, side: Side) -> None:
+        """Refuse rows that the kernel is not made for."""
+
+    def with_gamma(self, gamma: float) -> Kernel:
+        """The same with `gamma` where none was given."""
+        return self
+
+    def normalized(self) -> Kernel:
+        """k(a, b) / sqrt(k(a, a) k(b, b)); 0 where one of them is 0."""
+        from .composed import Normalized
+
+        return Normalized(self)
+
+    def __call__(self, A: Any, B: Any) -> np.ndarray:
+        left, right = sides_of(A, B, self.shifts)
+        self.check(left)
+        self.check(right)
+        return np.array(self.table(Pair(left, right)), float)
+
+    def __add__(self, other: Any) -> Kernel:
+        from .composed import Sum
+
+        return Sum(self, made(other))
+
+    def __radd__(self, other: Any) -> Kernel:
+        return self if other == 0 else made(other) + self  # sum([...]) begins with 0
+
+    def __mul__(self, other: Any) -> Kernel:
+        from .composed import Product, Scaled
+
+        if isinstance(other, int | float | np.number):
+            return Scaled(self, float(other))
+        return Product(self, made(other))
+
+    __rmul__ = __mul__
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self.parts == other.parts
+
+    def __hash__(self) -> int:
+        return hash((type(self), repr(self.parts)))
+
+    def __repr__(self) -> str:
+        return f"{self.name}({', '.join(repr(part) for part in self.parts if part is not None)})"
+
+
+class BadRow(BadInput):
+    """A row of a block that the kernel cannot take; the learner says which row of the table it is."""
+
+    def __init__(self, row: int, reason: str) -> None:
+        super().__init__(f"row {row} {reason}")
+        self.row, self.reason = row, reason
+
+
+def made(kernel: Any) -> Kernel:
+    """A kernel as it is, or of a user's function."""
+    from .simple import Own
+
+    if isinstance(kernel, Kernel):
+        return kernel
+    if callable(kernel):
+        return Own(kernel)
+    raise BadInput(f"got {kernel!r}; wanted a kernel of om.kernels or a function k(A, B)")
+
+
+def sides_of(A: Any, B: Any, shifts: bool) -> tuple[Side, Side]:
+    """Two tables in float64, in one form: CSR where one of them is."""
+    sparse = sp.issparse(A) or sp.issparse(B)
+    raws: list[Any] = [
+        canonical(sp.csr_matrix(X)) if sparse else np.atleast_2d(np.asarray(X, float)) for X in (A, B)
+    ]
+    if raws[0].shape[1] != raws[1].shape[1]:
+        raise BadInput(f"the tables have {raws[0].shape[1]} and {raws[1].shape[1]} columns; wanted as many")
+    shift = np.median(raws[0], axis=0) if shifts and not sparse and len(raws[0]) else None
+    left, right = (Side(raw, np.arange(raw.shape[0]), np.float64, shift) for raw in raws)
+    return left, right
+
+
+def positive(name: str, value: Any) -> Any:
+    """A finite number above 0, or None."""
+    if value is None:
+        return None
+    number = float(value) if isinstance(value, int | float | np.number) else math.nan
+    if isinstance(value, bool) or not 0 < number < math.inf:
+        raise BadInput(f"{name}={value!r}; wanted a number above 0")
+    return number
+
+
+def finite(name: str, value: Any) -> float:
+    """A finite number."""
+    fine = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+    if not fine or not math.isfinite(value):
+        raise BadInput(f"{name}={value!r}; wanted a finite number")
+    return float(value)

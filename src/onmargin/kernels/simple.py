@@ -1,0 +1,206 @@
+"""Kernels of their own: of products, of distances, a user's, and values given as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..compiled.pairs import chi, city, to_exponents, to_gaussians
+from ..errors import BadInput
+from .base import BadRow, Kernel, Pair, finite, positive
+from .sides import Side
+
+
+class Linear(Kernel):
+    """<a, b>"""
+
+    name = "linear"
+
+    safe = True
+
+    def table(self, pair: Pair) -> np.ndarray:
+        return pair.products()
+
+    def diagonal(self, side: Side) -> np.ndarray:
+        return side.squares
+
+
+class _WithGamma(Kernel):
+    """Kernels with a width; None: given by the learner."""
+
+    gamma: float | None
+
+    def with_gamma(self, gamma: float) -> Kernel:
+        if self.gamma is not None:
+            return self
+        return type(self)(gamma, *self.parts[1:])  # type: ignore[call-arg]
+
+    @property
+    def sharpness(self) -> float:  # type: ignore[override]
+        """gamma, of kernels that fall with a distance."""
+        return float(self.width) if self.shifts else 0.0
+
+    @property
+    def width(self) -> Any:
+        """gamma; 1 where nobody gave one."""
+        return 1.0 if self.gamma is None else self.gamma
+
+
+class RBF(_WithGamma):
+    """exp(-gamma |a - b|^2), the distance from norms and one matrix product."""
+
+    name = "rbf"
+
+    shifts, safe = True, True
+
+    def __init__(self, gamma: float | None = None) -> None:
+        self.gamma = positive("gamma", gamma)
+        self.parts = (self.gamma,)
+
+    def table(self, pair: Pair) -> np.ndarray:
+        kind, sole = pair.right.dtype.type, pair.room is not None
+        gaps = pair.distances()
+        if gaps is not None:
+            return np.asarray(np.exp(np.multiply(gaps, -kind(self.width), out=gaps), out=gaps))
+        values = pair.products() if sole else pair.products().copy()
+        squares = pair.left.squares.astype(kind), pair.right.squares.astype(kind)
+        if kind is np.float32:
+            to_gaussians(values, *squares, kind(self.width))
+            return values
+        to_exponents(values, *squares, kind(self.width))
+        return np.asarray(np.exp(values, out=values))
+
+
+class Polynomial(_WithGamma):
+    """(gamma <a, b> + coef0)^degree"""
+
+    def __repr__(self) -> str:
+        gamma = "" if self.gamma is None else f", gamma={self.gamma!r}"
+        return f"poly(degree={self.degree}{gamma}, coef0={self.coef0!r})"
+
+    def __init__(self, gamma: float | None = None, degree: int = 3, coef0: float = 0.0) -> None:
+        self.gamma, self.degree, self.coef0 = positive("gamma", gamma), degree, finite("coef0", coef0)
+        if isinstance(degree, bool) or not isinstance(degree, int | np.integer) or degree < 1:
+            raise BadInput(f"degree={degree!r}; wanted a whole number of at least 1")
+        self.parts = (self.gamma, self.degree, self.coef0)
+
+    def table(self, pair: Pair) -> np.ndarray:
+        kind = pair.right.dtype.type
+        return np.asarray((kind(self.width) * pair.products() + kind(self.coef0)) ** self.degree)
+
+    def diagonal(self, side: Side) -> np.ndarray:
+        return np.asarray((self.width * side.squares + self.coef0) ** self.degree)
+
+
+class Sigmoid(_WithGamma):
+    """tanh(gamma <a, b> + coef0); not positive definite: refused where k(x, x) < 0."""
+
+    name = "sigmoid"
+
+    def __init__(self, gamma: float | None = None, coef0: float = 0.0) -> None:
+        self.gamma, self.coef0 = positive("gamma", gamma), finite("coef0", coef0)
+        self.parts = (self.gamma, self.coef0)
+
+    def table(self, pair: Pair) -> np.ndarray:
+        kind = pair.right.dtype.type
+        return np.asarray(np.tanh(kind(self.width) * pair.products() + kind(self.coef0)))
+
+    def diagonal(self, side: Side) -> np.ndarray:
+        return np.asarray(np.tanh(self.width * side.squares + self.coef0))
+
+
+class Laplacian(_WithGamma):
+    """exp(-gamma |a - b|_1)"""
+
+    name = "laplacian"
+
+    term: Any = staticmethod(city)
+    safe, shifts = True, True
+
+    def __init__(self, gamma: float | None = None) -> None:
+        self.gamma = positive("gamma", gamma)
+        self.parts = (self.gamma,)
+
+    def table(self, pair: Pair) -> np.ndarray:
+        values = np.maximum(
+            pair.sums(self.term), 0
+        )  # sums of what entries change may fall below, by rounding
+        values *= -pair.right.dtype.type(self.width)
+        return np.asarray(np.exp(values, out=values))
+
+
+class ChiSquared(Laplacian):
+    """exp(-gamma sum (a - b)^2 / (a + b)), for values of at least 0."""
+
+    name = "chi2"
+
+    term: Any = staticmethod(chi)
+    safe, shifts = False, False
+
+    def check(self, side: Side) -> None:
+        values = side.raw.data if side.sparse else side.raw
+        if values.size and values.min() < 0:
+            row = int(np.argmax((side.raw.toarray() if side.sparse else side.raw).min(axis=1) < 0))
+            raise BadRow(row, "has a value below 0; the chi2 kernel wants values of at least 0")
+
+
+class Own(Kernel):
+    """A user's function k(A, B), which returns the matrix of values."""
+
+    name = "own"
+
+    threads = False
+
+    def __init__(self, function: Callable[[Any, Any], Any]) -> None:
+        self.function = function
+        self.parts = (function,)
+
+    def __repr__(self) -> str:
+        return str(getattr(self.function, "__name__", repr(self.function)))
+
+    def table(self, pair: Pair) -> np.ndarray:
+        shape, width = (len(pair.left), len(pair.right)), max(pair.left.width, pair.right.width)
+        return self._asked(pair.left.table(width), pair.right.table(width), shape).astype(pair.right.dtype)
+
+    def diagonal(self, side: Side) -> np.ndarray:
+        return np.concatenate(
+            [np.diag(self._asked(some, some, (some.shape[0],) * 2)) for some in _slices(side.raw, 64)]
+        )
+
+    def _asked(self, A: Any, B: Any, shape: tuple[int, int]) -> np.ndarray:
+        name = getattr(self.function, "__name__", type(self.function).__name__)
+        try:
+            found = self.function(A, B)
+            values = np.asarray(found.toarray() if sp.issparse(found) else found, float)
+        except (TypeError, ValueError) as error:
+            reason = " ".join(str(error).split())[:100]
+            raise BadInput(f"the kernel {name!r} failed ({reason}); wanted k(A, B)") from None
+        if values.shape != shape:
+            raise BadInput(f"the kernel {name!r} returned shape {values.shape}; wanted {shape}, k(A, B)")
+        if not np.isfinite(values).all():
+            raise BadInput(f"the kernel {name!r} returned NaN or infinity; nothing was learned; mend it")
+        return values
+
+
+class Precomputed(Kernel):
+    """Values given as a table: row i, column j is k(x_i, x_j), columns in training order."""
+
+    name = "precomputed"
+
+    def __init__(self, first: int = 0) -> None:
+        self.first = first
+        self.parts = (first,)
+
+    def table(self, pair: Pair) -> np.ndarray:
+        return np.ascontiguousarray(pair.right.raw[:, self.first + pair.left.ids].T, pair.right.dtype)
+
+    def diagonal(self, side: Side) -> np.ndarray:
+        return np.asarray(side.raw[np.arange(len(side)), self.first + side.ids], float)
+
+
+def _slices(raw: Any, size: int) -> Any:
+    for first in range(0, raw.shape[0], size):
+        yield raw[first : first + size]

@@ -1,0 +1,1 @@
+"""Spaces that are spelled in vectors: w = sum_i coefficient_i phi(x_i)."""

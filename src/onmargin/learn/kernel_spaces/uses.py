@@ -1,0 +1,147 @@
+"""How a sum over vectors is used; `read`, `read_dated`, `add`, `fold` are roles of the keeping.
+
+As it is (Perceptron, Passive-Aggressive), shrunk (Pegasos: w = z / (lam (t - 1))), or as the centre of
+a ball (uniclass). The formulas are those of the linear Spaces, spelled in coefficients.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ...compiled.parts import part
+from ..series import harmonic
+from ..spaces.pegasos_scalars import turn
+from ..vocabulary import BATCH, LAM
+from .expansion import LAST, LENGTH, OMEGA, OMEGAS, SCALE, SPREAD, add, fold, read, read_dated
+
+SMALL = 1e-3  # the least scale of a centre
+
+
+@part
+def score(space, rows, now, hyper, scores):
+    """s_k = sum_i coefficient_ik k(x_i, x)"""
+    read(space, rows, now.row, scores)
+    space.notes[0] = rows.own[now.row]
+
+
+@part
+def move(space, rows, now, pull, step, margin, hyper):
+    """coefficient_k of x += step pull[k]"""
+    return add(space, rows, now, pull, step, step * now.clock, hyper)
+
+
+@part
+def mean(space, rows, now, hyper, scores):
+    """Scores by the average: less drift / T."""
+    read_dated(space, rows, now.row, scores, -1.0 / max(now.clock - 1, 1))
+
+
+# ---- Pegasos
+
+
+@part
+def score_shrunk(space, rows, now, hyper, scores):
+    """s = z / (lam (t - 1))"""
+    read(space, rows, now.row, scores)
+    space.notes[0] = rows.own[now.row]
+    t = turn(now.clock, hyper.numbers[BATCH])
+    factor = 1.0 / (hyper.numbers[LAM] * (t - 1.0)) if t > 1.0 else 0.0
+    for k in range(hyper.outputs):
+        scores[k] *= factor
+
+
+@part
+def move_shrunk(space, rows, now, pull, step, margin, hyper):
+    """z += step; the drift is dated by harmonic numbers."""
+    t = turn(now.clock, hyper.numbers[BATCH])
+    return add(space, rows, now, pull, step, step * harmonic(t - 1.0), hyper)
+
+
+@part
+def mean_shrunk(space, rows, now, hyper, scores):
+    """(H_{T-1} z - V) / (lam T)"""
+    if now.clock > 1:
+        t = turn(now.clock - 1, hyper.numbers[BATCH])
+        each = 1.0 / (hyper.numbers[LAM] * t)
+        read(space, rows, now.row, scores)
+        for k in range(hyper.outputs):
+            scores[k] *= harmonic(t - 1.0) * each
+        read_dated(space, rows, now.row, scores, -each)
+
+
+def shrunk(arrays: Any, clock: int, hyper: Any) -> np.ndarray:
+    """Coefficients that predict the next round."""
+    t = turn(clock + 1, hyper.numbers[BATCH])
+    return np.asarray(arrays.weights * (1.0 / (hyper.numbers[LAM] * (t - 1.0)) if t > 1 else 0.0))
+
+
+def shrunk_mean(arrays: Any, clock: int, hyper: Any, weights: np.ndarray) -> np.ndarray:
+    """Coefficients of the average of w_1 .. w_T."""
+    if clock == 0:
+        return weights
+    t = turn(clock, hyper.numbers[BATCH])
+    return np.asarray((harmonic(t - 1.0) * arrays.weights - arrays.drift) / (hyper.numbers[LAM] * t))
+
+
+# ---- the centre of a ball: c = scale nu, with |c|^2 kept up to date
+
+
+@part
+def score_center(space, rows, now, hyper, scores):
+    """-|c - phi(x)|, with the learned radius' omega as one more coordinate"""
+    ledger, own = space.ledger, rows.own[now.row]
+    read(space, rows, now.row, scores)
+    inner = ledger[SCALE] * scores[0]
+    total = max(ledger[LENGTH] - 2.0 * inner + own, 0.0) + ledger[OMEGA] * ledger[OMEGA]
+    space.notes[0], space.notes[1] = (own if not math.isfinite(own) else total), 0.0
+    scores[0] = -math.sqrt(total)
+
+
+@part
+def move_center(space, rows, now, pull, step, margin, hyper):
+    """c <- (1 - f) c + f phi(x), f = step / |c - phi(x)|"""
+    ledger, own = space.ledger, rows.own[now.row]
+    share = -step / margin
+    total = margin * margin - ledger[OMEGA] * ledger[OMEGA]
+    inner = 0.5 * (ledger[LENGTH] + own - total)
+    ledger[SPREAD] += ledger[SCALE] * (now.clock - ledger[LAST])
+    ledger[OMEGAS] += ledger[OMEGA] * (now.clock - ledger[LAST])
+    ledger[LAST] = now.clock
+    scale = ledger[SCALE] * (1.0 - share)
+    if scale < SMALL:
+        fold(space, rows, scale, ledger[SPREAD])
+        scale, ledger[SPREAD] = 1.0, 0.0
+    ledger[SCALE] = scale
+    added, taken, kept = share / scale, 0.0, 1.0 - share
+    if own > 0.0:  # the origin only draws the centre nearer
+        taken = add(space, rows, now, pull, added, -ledger[SPREAD] * added, hyper)
+    ledger[LENGTH] = kept * kept * ledger[LENGTH] + 2.0 * share * kept * inner
+    if taken != 0.0:
+        ledger[LENGTH] += share * share * (own - space.notes[1])
+    ledger[LENGTH] = max(ledger[LENGTH], 0.0)
+    ledger[OMEGA] *= kept
+    return step
+
+
+def centered(arrays: Any, clock: int, hyper: Any) -> np.ndarray:
+    """Coefficients of the centre."""
+    return np.asarray(arrays.weights * arrays.ledger[SCALE])
+
+
+def centered_mean(arrays: Any, clock: int, hyper: Any, weights: np.ndarray) -> np.ndarray:
+    """Coefficients of the mean centre: (a nu + drift) / T."""
+    if clock == 0:
+        return weights
+    ledger = arrays.ledger
+    spread = ledger[SPREAD] + ledger[SCALE] * (clock - ledger[LAST])
+    return np.asarray((spread * arrays.weights + arrays.drift) / clock)
+
+
+def omega(ledger: np.ndarray, clock: int, averaged: bool) -> float:
+    """The learned radius' coordinate (0 where the radius is given), or its mean."""
+    if not averaged or clock == 0:
+        return float(ledger[OMEGA])
+    return float(ledger[OMEGAS] + ledger[OMEGA] * (clock - ledger[LAST])) / clock

@@ -1,0 +1,1 @@
+"""Rounds of several examples with one joint step: members, rules, draws, the loop."""

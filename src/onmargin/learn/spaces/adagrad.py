@@ -1,0 +1,158 @@
+"""Regularisers that are a sum over coordinates: AdaGrad's dual averaging, and the l1 soft threshold.
+
+AdaGrad: w_i = theta_i / (delta + s_i), s_i = sqrt of the summed squares of z_i; the rate is in theta.
+l1: theta_i is drawn towards 0 by l1 times the sum of all rates so far, and cut off there, before it
+becomes a weight (regularised dual averaging): weights that do not matter are exactly 0.
+Duchi, Hazan & Singer 2011; Xiao 2010.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...compiled.outputs import add_rows, entry, put
+from ...compiled.parts import formula, part
+from ...compiled.rows import item, measure_row, span
+from ..series import roots
+from ..vocabulary import DECAY, DELTA, L1
+from . import linear
+from .arrays import NOTE, SLOT, Field, Space
+from .linear import size
+
+
+class AdaGrad(NamedTuple):
+    """Weights as they are, and what they follow from."""
+
+    weights: np.ndarray
+    drift: np.ndarray
+    theta: np.ndarray
+    squares: np.ndarray
+    notes: np.ndarray
+
+
+class Soft(NamedTuple):
+    """theta (as `weights`), cut off when it is read; `squares` are empty where there is no AdaGrad."""
+
+    weights: np.ndarray
+    drift: np.ndarray  # always empty
+    squares: np.ndarray
+    notes: np.ndarray
+
+
+ADAGRAD_FIELDS = {
+    "weights": Field(SLOT, exact=False),
+    "drift": Field(SLOT, average=True),
+    "theta": Field(SLOT),
+    "squares": Field(SLOT, signed=False),
+    "notes": Field(NOTE),
+}
+SOFT_FIELDS = {
+    "weights": Field(SLOT, exact=False),
+    "drift": Field(SLOT, average=True),
+    "squares": Field(SLOT, signed=False, wanted="adagrad"),
+    "notes": Field(NOTE),
+}
+
+
+@formula
+def rate_at(clock, hyper):
+    """eta_t of a scheduled step."""
+    return hyper.rate / math.sqrt(clock) if hyper.numbers[DECAY] > 0.0 else hyper.rate
+
+
+@formula
+def threshold_at(clock, hyper):
+    """l1 times the sum of eta over the rounds before this one."""
+    spent = roots(clock - 1.0) if hyper.numbers[DECAY] > 0.0 else clock - 1.0
+    return hyper.numbers[L1] * hyper.rate * spent
+
+
+@part
+def shift(space, slot, k, change, gradient, clock, hyper):
+    """One coordinate: theta, the squares, and the weight that follows."""
+    theta = entry(space.theta, slot, k) + change
+    squares = entry(space.squares, slot, k) + gradient * gradient
+    before = entry(space.weights, slot, k)
+    after = theta / (hyper.numbers[DELTA] + math.sqrt(squares))
+    put(space.theta, slot, k, theta)
+    put(space.squares, slot, k, squares)
+    put(space.weights, slot, k, after)
+    if space.drift.size:
+        put(space.drift, slot, k, entry(space.drift, slot, k) + clock * (after - before))
+
+
+@part
+def move_adagrad(space, rows, now, pull, step, margin, hyper):
+    """theta_i += eta z_i, s_i^2 += z_i^2, for the coordinates of the row."""
+    start, stop = span(rows, now.row)
+    last = space.weights.shape[0] - 1
+    gradient = step / rate_at(now.clock, hyper)
+    for k in range(pull.shape[0]):
+        if pull[k] != 0.0:
+            for j in range(start, stop):
+                slot, value = item(rows, now.row, j)
+                z = pull[k] * value
+                shift(space, slot, k, step * z, gradient * z, now.clock, hyper)
+            z = pull[k] * rows.bias
+            shift(space, last, k, step * z, gradient * z, now.clock, hyper)
+    return step
+
+
+@part
+def soft(space, slot, k, threshold, hyper):
+    """One weight: theta cut off at the threshold, over AdaGrad's divisor where there is one."""
+    theta = entry(space.weights, slot, k)
+    kept = math.copysign(max(abs(theta) - threshold, 0.0), theta)
+    if space.squares.size:
+        kept /= hyper.numbers[DELTA] + math.sqrt(entry(space.squares, slot, k))
+    return kept
+
+
+@part
+def score_soft(space, rows, now, hyper, scores):
+    """s_k = <soft(theta_k), x>"""
+    start, stop = span(rows, now.row)
+    last = space.weights.shape[0] - 1
+    threshold = threshold_at(now.clock, hyper)
+    space.notes[0] = measure_row(rows, now.row)
+    for k in range(hyper.outputs):
+        total = soft(space, last, k, threshold, hyper) * rows.bias
+        for j in range(start, stop):
+            slot, value = item(rows, now.row, j)
+            total += soft(space, slot, k, threshold, hyper) * value
+        scores[k] = total
+
+
+@part
+def move_soft(space, rows, now, pull, step, margin, hyper):
+    """theta_i += eta z_i; the squares follow where they are kept."""
+    add_rows(rows, now.row, space.weights, pull, step)
+    if space.squares.size:
+        start, stop = span(rows, now.row)
+        last = space.weights.shape[0] - 1
+        gradient = step / rate_at(now.clock, hyper)
+        for k in range(pull.shape[0]):
+            if pull[k] != 0.0:
+                for j in range(start, stop):
+                    slot, value = item(rows, now.row, j)
+                    z = gradient * pull[k] * value
+                    put(space.squares, slot, k, entry(space.squares, slot, k) + z * z)
+                z = gradient * pull[k] * rows.bias
+                put(space.squares, last, k, entry(space.squares, last, k) + z * z)
+    return step
+
+
+def spelled_out(arrays: Any, clock: int, hyper: Any) -> np.ndarray:
+    """The weights that predict the next round."""
+    theta = arrays.weights
+    kept = np.sign(theta) * np.maximum(np.abs(theta) - threshold_at(clock + 1, hyper), 0.0)
+    return np.asarray(
+        kept / (hyper.numbers[DELTA] + np.sqrt(arrays.squares)) if arrays.squares.size else kept
+    )
+
+
+ADAGRAD = Space("adagrad", AdaGrad, ADAGRAD_FIELDS, linear.score, size, move_adagrad)
+SOFT = Space("soft", Soft, SOFT_FIELDS, score_soft, size, move_soft, weights=spelled_out)

@@ -1,0 +1,297 @@
+"""Pegasos' Space: w = prior + z / (lam (t - 1)), z being the sum of the steps so far.
+
+Nothing is ever shrunk: the factor follows from the round, so a step costs O(nonzeros). z is kept as
+sigma nu, because projecting w on a ball scales z; the average of w_1 .. w_T follows from
+a nu + drift = sum_t z_t / (t - 1), a by harmonic numbers. In mini-batches t counts batches, and what
+a batch adds is held back from its own scores (`pending`, valid where `stamp` bears its number).
+Shalev-Shwartz, Singer, Srebro & Cotter 2011; the lazy forms are ours.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...compiled.outputs import add_rows, add_scores, entry, pulled, put, score_rows
+from ...compiled.parts import part
+from ...compiled.rows import item, span
+from ..vocabulary import ANCHOR, BATCH, FREE, LAM, RADIUS, SUFFIX
+from .arrays import LEDGER, MARK, NOTE, ROWS, SLOT, Field, Space
+from .linear import size
+from .pegasos_scalars import (
+    EARLY,
+    EXACT,
+    LAST,
+    LATER,
+    LENGTH,
+    MOVES,
+    NEXT,
+    SIGMA,
+    SMALL,
+    SPREAD,
+    factor_at,
+    grid_after,
+    sigma_at,
+    spread_at,
+    suffix_start,
+    turn,
+)
+
+
+class Shrunk(NamedTuple):
+    """nu, and what averages, mini-batches, a prior and a dual certificate need."""
+
+    weights: np.ndarray
+    drift: np.ndarray
+    prior: np.ndarray
+    pending: np.ndarray
+    stamp: np.ndarray
+    early: np.ndarray
+    later: np.ndarray
+    hits: np.ndarray  # coefficient of each row of the table being fitted
+    ledger: np.ndarray
+    notes: np.ndarray
+
+
+FIELDS = {
+    "weights": Field(SLOT, exact=False),
+    "drift": Field(SLOT, average=True),
+    "prior": Field(SLOT, wanted="prior"),
+    "pending": Field(SLOT, wanted="batch"),
+    "stamp": Field(MARK, wanted="batch"),
+    "early": Field(SLOT, wanted="suffix"),
+    "later": Field(SLOT, wanted="suffix"),
+    "hits": Field(ROWS),
+    "ledger": Field(LEDGER, begins=(1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)),
+    "notes": Field(NOTE),
+}
+
+
+@part
+def hold_back(rows, row, pending, stamp, t, scores, outputs):
+    """scores -= what the batch at hand has added so far."""
+    start, stop = span(rows, row)
+    last = stamp.shape[0] - 1
+    for k in range(outputs):
+        total = rows.bias * entry(pending, last, k) if stamp[last] == t else 0.0
+        for j in range(start, stop):
+            slot, value = item(rows, row, j)
+            if stamp[slot] == t:
+                total += entry(pending, slot, k) * value
+        scores[k] -= total
+
+
+@part
+def score(space, rows, now, hyper, scores):
+    """s_k = <prior_k + z_k / (lam (t - 1)), x>"""
+    t = turn(now.clock, hyper.numbers[BATCH])
+    space.notes[0] = score_rows(rows, now.row, space.weights, scores)
+    if space.pending.size:
+        hold_back(rows, now.row, space.pending, space.stamp, t, scores, hyper.outputs)
+    factor = factor_at(space.ledger, t, hyper.numbers[RADIUS] * hyper.numbers[LAM], hyper.numbers[LAM])
+    for k in range(hyper.outputs):
+        scores[k] *= factor
+    if hyper.numbers[FREE] > 0.0:
+        last = space.weights.shape[0] - 1
+        for k in range(hyper.outputs):
+            own = entry(space.weights, last, k)
+            if space.pending.size and space.stamp[last] == t:
+                own -= entry(space.pending, last, k)
+            scores[k] += (1.0 - factor) * rows.bias * own
+    if space.prior.size:
+        add_scores(rows, now.row, space.prior, scores, 1.0)
+
+
+@part
+def keep_sums(weights, drift, early, later, ledger, t, reach, suffix, anchor):
+    """Suffix averages: the sums up to the rounds of the grid that are over. Arrays are flat."""
+    if ledger[NEXT] == 0.0:
+        ledger[NEXT] = grid_after(0.0, suffix, anchor)
+    while math.floor(ledger[NEXT] + 1e-6) < t:
+        mark = math.floor(ledger[NEXT] + 1e-6)
+        spread = spread_at(ledger, mark, reach)
+        for i in range(early.shape[0]):
+            early[i] = later[i]
+            later[i] = spread * weights[i] + drift[i]
+        ledger[EARLY], ledger[LATER] = ledger[LATER], mark
+        ledger[NEXT] = grid_after(ledger[NEXT], suffix, anchor)
+
+
+@part
+def begin_batch(weights, drift, ledger, t, reach):
+    """The first move of batch t: settle what the batches since the last move came to.
+
+    Where sigma has become small, nu takes it in, and a nu goes into the drift: digits would be lost.
+    """
+    sigma, spread = sigma_at(ledger, t, reach), spread_at(ledger, t, reach)
+    if sigma != ledger[SIGMA]:
+        ledger[LENGTH] = (reach * ledger[LAST]) ** 2
+    if sigma < SMALL:
+        for i in range(drift.shape[0]):
+            drift[i] += spread * weights[i]
+        for i in range(weights.shape[0]):
+            weights[i] *= sigma
+        sigma, spread = 1.0, 0.0
+    ledger[SIGMA], ledger[SPREAD], ledger[LAST] = sigma, spread, t
+
+
+@part
+def sum_anew(weights, ledger):
+    """|z|^2 to the last bit, now and then."""
+    ledger[MOVES] += 1.0
+    if ledger[MOVES] >= EXACT:
+        total = 0.0
+        for i in range(weights.shape[0]):
+            total += weights[i] * weights[i]
+        ledger[LENGTH] = total * ledger[SIGMA] ** 2
+        ledger[MOVES] = 0.0
+
+
+@part
+def add_pending(pending, stamp, slot, k, t, change):
+    """One entry of what the batch at hand has added."""
+    if stamp[slot] != t:
+        for other in range(pending.size // pending.shape[0]):
+            put(pending, slot, other, 0.0)
+        stamp[slot] = t
+    put(pending, slot, k, entry(pending, slot, k) + change)
+
+
+@part
+def add_all_pending(rows, row, pending, stamp, pull, far, t):
+    """The whole row, for every output that is pulled; the constant coordinate last."""
+    start, stop = span(rows, row)
+    for k in range(pull.shape[0]):
+        if pull[k] != 0.0:
+            for j in range(start, stop + 1):
+                slot, value = np.uint64(stamp.shape[0] - 1), rows.bias
+                if j < stop:
+                    place, value = item(rows, row, j)
+                    slot = np.uint64(place)
+                add_pending(pending, stamp, slot, k, t, far * pull[k] * value)
+
+
+@part
+def move(space, rows, now, pull, step, margin, hyper):
+    """z_k += step pull[k] x"""
+    ledger, reach = space.ledger, hyper.numbers[RADIUS] * hyper.numbers[LAM]
+    weights, drift = space.weights.reshape(space.weights.size), space.drift.reshape(space.drift.size)
+    t = turn(now.clock, hyper.numbers[BATCH])
+    if space.early.size:
+        early, later = space.early.reshape(space.early.size), space.later.reshape(space.later.size)
+        keep_sums(
+            weights, drift, early, later, ledger, t, reach, hyper.numbers[SUFFIX], hyper.numbers[ANCHOR]
+        )
+    if t > ledger[LAST]:
+        begin_batch(weights, drift, ledger, t, reach)
+    far = step / ledger[SIGMA]
+    if reach < math.inf:
+        inner = ledger[SIGMA] * pulled(rows, now.row, space.weights, pull)
+        ledger[LENGTH] += 2.0 * step * inner + step * step * size(space, rows, now, pull, hyper)
+    add_rows(rows, now.row, space.weights, pull, far)
+    if reach < math.inf:
+        sum_anew(weights, ledger)
+    if space.drift.size:
+        add_rows(rows, now.row, space.drift, pull, -ledger[SPREAD] * far)
+    if space.pending.size:
+        add_all_pending(rows, now.row, space.pending, space.stamp, pull, far, t)
+    if hyper.numbers[FREE] > 0.0:
+        bend = (space.weights, space.drift, space.pending)
+        move_free(*bend, ledger[SPREAD], rows.bias * step, pull, t, 1.0 / (hyper.numbers[LAM] * t))
+    if space.hits.size:
+        for k in range(pull.shape[0]):
+            if pull[k] != 0.0:
+                put(space.hits, now.row, k, entry(space.hits, now.row, k) + step * pull[k])
+    return step
+
+
+@part
+def move_free(weights, drift, pending, spread, far, pull, t, share):
+    """The constant coordinate unregularised: b += step pull / (lam t), never shrunk."""
+    last = weights.shape[0] - 1
+    for k in range(pull.shape[0]):
+        if pull[k] != 0.0:
+            added = far * pull[k]
+            put(weights, last, k, entry(weights, last, k) - added + added * share)
+            if drift.size:
+                put(drift, last, k, entry(drift, last, k) + spread * added + t * added * share)
+            if pending.size:
+                put(pending, last, k, entry(pending, last, k) - added + added * share)
+
+
+@part
+def mean(space, rows, now, hyper, scores):
+    """Scores by the average of w_1 .. w_T (or of the last of them)."""
+    if now.clock == 1:
+        return
+    ledger, reach = space.ledger, hyper.numbers[RADIUS] * hyper.numbers[LAM]
+    t = turn(now.clock - 1, hyper.numbers[BATCH])
+    which, start = 0, 0.0
+    if space.early.size:
+        which, start = suffix_start(ledger, t, hyper.numbers[SUFFIX], hyper.numbers[ANCHOR])
+    each = 1.0 / (hyper.numbers[LAM] * (t - start))
+    share = spread_at(ledger, t, reach)
+    whole = 1.0
+    if which == 2:
+        share -= spread_at(ledger, start, reach)
+        whole = 0.0
+    for k in range(hyper.outputs):
+        scores[k] = 0.0
+    add_scores(rows, now.row, space.weights, scores, share * each)
+    add_scores(rows, now.row, space.drift, scores, whole * each)
+    if space.early.size and which < 2:
+        add_scores(rows, now.row, space.early if which == 0 else space.later, scores, -each)
+    if hyper.numbers[FREE] > 0.0:
+        last = space.weights.shape[0] - 1
+        for k in range(hyper.outputs):
+            own, gone = entry(space.weights, last, k), entry(space.drift, last, k)
+            scores[k] += rows.bias * (own - gone / t - each * (share * own + gone))
+    if space.prior.size:
+        add_scores(rows, now.row, space.prior, scores, 1.0)
+
+
+def spelled_out(arrays: Any, clock: int, hyper: Any) -> np.ndarray:
+    """The weights that predict the next round."""
+    t = turn(clock + 1, hyper.numbers[BATCH])
+    own = arrays.weights.astype(np.float64)
+    if arrays.pending.size:
+        current = arrays.stamp == t
+        own[current] -= arrays.pending[current]
+    weights = (
+        factor_at(arrays.ledger, t, hyper.numbers[RADIUS] * hyper.numbers[LAM], hyper.numbers[LAM]) * own
+    )
+    if hyper.numbers[FREE]:
+        weights[-1] = own[-1]
+    return np.asarray(weights + arrays.prior if arrays.prior.size else weights)
+
+
+def averaged(arrays: Any, clock: int, hyper: Any, weights: np.ndarray) -> np.ndarray:
+    """The average of the weights that predicted, or of the last of them."""
+    if clock == 0:
+        return weights
+    t, reach = turn(clock, hyper.numbers[BATCH]), hyper.numbers[RADIUS] * hyper.numbers[LAM]
+    total = spread_at(arrays.ledger, t, reach) * arrays.weights + arrays.drift
+    start = 0.0
+    if arrays.early.size:
+        which, start = suffix_start(arrays.ledger, t, hyper.numbers[SUFFIX], hyper.numbers[ANCHOR])
+        new = spread_at(arrays.ledger, start, reach) * arrays.weights + arrays.drift
+        total = total - (arrays.early, arrays.later, new)[which]
+    mean = total / (hyper.numbers[LAM] * (t - start))
+    if hyper.numbers[FREE]:
+        mean[-1] = arrays.weights[-1] - arrays.drift[-1] / t
+    return np.asarray(mean + arrays.prior if arrays.prior.size else mean)
+
+
+def settle(arrays: Any, hyper: Any, clock: int) -> None:
+    """|z|^2 after the arrays took on another shape; a ball that is due is entered first."""
+    ledger = arrays.ledger
+    ledger[SIGMA] = sigma_at(
+        ledger, turn(clock + 1, hyper.numbers[BATCH]), hyper.numbers[RADIUS] * hyper.numbers[LAM]
+    )
+    weights = arrays.weights.astype(np.float64)
+    arrays.ledger[LENGTH] = arrays.ledger[SIGMA] ** 2 * float(np.sum(weights * weights))
+
+
+SHRUNK = Space("shrunk", Shrunk, FIELDS, score, size, move, mean, spelled_out, averaged, settle)

@@ -1,0 +1,112 @@
+"""A variance per slot: sure weights move little. AROW, CW and SCW with a diagonal covariance."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from ...compiled.outputs import entry, put, score_rows
+from ...compiled.parts import part
+from ...compiled.rows import item, span
+from .arrays import NOTE, SLOT, Field, Space
+
+
+class Confidence(NamedTuple):
+    """Mean and variance of every weight."""
+
+    weights: np.ndarray
+    drift: np.ndarray
+    sigma: np.ndarray
+    notes: np.ndarray  # |x|^2, and the size of the round
+
+
+FIELDS = {
+    "weights": Field(SLOT, exact=False),
+    "drift": Field(SLOT, average=True),
+    "sigma": Field(SLOT, fill=1.0, signed=False),
+    "notes": Field(NOTE),
+}
+
+
+@part
+def score(space, rows, now, hyper, scores):
+    """s_k = <mu_k, x>"""
+    space.notes[0] = score_rows(rows, now.row, space.weights, scores)
+
+
+@part
+def size(space, rows, now, pull, hyper):
+    """v = sum_k pull[k]^2 x' Sigma_k x"""
+    start, stop = span(rows, now.row)
+    last = space.weights.shape[0] - 1
+    total = 0.0
+    for k in range(pull.shape[0]):
+        if pull[k] != 0.0:
+            inner = rows.bias * rows.bias * entry(space.sigma, last, k)
+            for j in range(start, stop):
+                slot, value = item(rows, now.row, j)
+                inner += entry(space.sigma, slot, k) * value * value
+            total += pull[k] * pull[k] * inner
+    space.notes[1] = total
+    return total
+
+
+@part
+def arow_beta(space, step, margin, hyper):
+    """beta = 1 / (v + r): the step without its loss."""
+    return step / (hyper.margin - margin)
+
+
+@part
+def scw_beta(space, step, margin, hyper):
+    """beta = alpha phi / (sqrt(u) + v alpha phi).
+
+    sqrt(u) = (-alpha v phi + sqrt(alpha^2 v^2 phi^2 + 4v)) / 2
+    """
+    reach = step * space.notes[1] * hyper.phi
+    root = 0.5 * (math.sqrt(reach * reach + 4.0 * space.notes[1]) - reach)
+    return step * hyper.phi / (root + reach)
+
+
+@part
+def shift(space, slot, k, pull, value, step, beta, clock):
+    """One coordinate of mu += step pull Sigma x and of diag(Sigma - beta Sigma x x' Sigma)."""
+    sigma = entry(space.sigma, slot, k)
+    change = step * pull * sigma * value
+    put(space.weights, slot, k, entry(space.weights, slot, k) + change)
+    put(space.sigma, slot, k, sigma - beta * (sigma * value) ** 2)
+    if space.drift.size:
+        put(space.drift, slot, k, entry(space.drift, slot, k) + clock * change)
+
+
+@part
+def shift_all(space, rows, now, pull, step, beta):
+    """Every coordinate of the row, for every output that is pulled."""
+    start, stop = span(rows, now.row)
+    last = space.weights.shape[0] - 1
+    for k in range(pull.shape[0]):
+        if pull[k] != 0.0:
+            for j in range(start, stop):
+                slot, value = item(rows, now.row, j)
+                shift(space, slot, k, pull[k], value, step, beta, now.clock)
+            shift(space, last, k, pull[k], rows.bias, step, beta, now.clock)
+
+
+@part
+def move_arow(space, rows, now, pull, step, margin, hyper):
+    """AROW: Crammer, Kulesza & Dredze 2009."""
+    shift_all(space, rows, now, pull, step, arow_beta(space, step, margin, hyper))
+    return step
+
+
+@part
+def move_scw(space, rows, now, pull, step, margin, hyper):
+    """CW and SCW: Wang, Zhao & Hoi 2012."""
+    shift_all(space, rows, now, pull, step, scw_beta(space, step, margin, hyper))
+    return step
+
+
+AROW = Space("confidence", Confidence, FIELDS, score, size, move_arow)
+SCW = Space("confidence", Confidence, FIELDS, score, size, move_scw)

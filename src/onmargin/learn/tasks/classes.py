@@ -1,0 +1,184 @@
+"""What do we answer, and what does this round demand?
+
+decide(scores, now, hyper) -> guess
+demand(scores, target, guess, hyper, pull) -> (margin, required); writes all of `pull`
+wrong(scores, target, guess, hyper) -> was the emitted answer wrong?
+
+One output: target and guess are +1 or -1. Several: class numbers. Label sets: the target is a row
+of 0 and 1, the guess is the bar above which a label is in the set.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...compiled.parts import Part, part
+
+
+class Task(NamedTuple):
+    """The three parts a Task gives to the loop."""
+
+    decide: Part
+    demand: Part
+    wrong: Part
+
+
+@part
+def sign(scores, now, hyper):
+    """The emitted label; a score of exactly 0 is the positive class."""
+    return 1.0 if scores[0] >= 0.0 else -1.0
+
+
+@part
+def highest(scores, now, hyper):
+    """argmax of the scores; ties go to the lowest class."""
+    best = 0
+    for k in range(1, hyper.outputs):
+        if scores[k] > scores[best]:
+            best = k
+    return float(best)
+
+
+@part
+def value(scores, now, hyper):
+    """The score itself."""
+    return scores[0]
+
+
+@part
+def differs(scores, target, guess, hyper):
+    """The emitted label is not the true one."""
+    return guess != target
+
+
+@part
+def never(scores, target, guess, hyper):
+    """There is no right or wrong here, only near and far."""
+    return False
+
+
+@part
+def clear(pull):
+    """No output is pulled."""
+    for k in range(pull.shape[0]):
+        pull[k] = 0.0
+
+
+@part
+def rival(scores, own, hyper):
+    """The best-scoring class but `own`; ties go to the lowest."""
+    best = 0 if own != 0 else 1
+    for k in range(best + 1, hyper.outputs):
+        if k != own and scores[k] > scores[best]:
+            best = k
+    return best
+
+
+@part
+def against(scores, own, other, pull):
+    """Raise `own`, lower `other`; the margin between them."""
+    clear(pull)
+    pull[own] = 1.0
+    pull[other] = -1.0
+    return scores[own] - scores[other]
+
+
+@part
+def binary(scores, target, guess, hyper, pull):
+    """One row for two classes: margin y s."""
+    pull[0] = target
+    return target * scores[0], hyper.margin
+
+
+@part
+def top(scores, target, guess, hyper, pull):
+    """The true class against its best rival: margin s_y - max_{q != y} s_q."""
+    own = int(target)
+    return against(scores, own, rival(scores, own, hyper), pull), hyper.margin
+
+
+@part
+def uniform(scores, target, guess, hyper, pull):
+    """The true class against all that score at least as high, in equal shares (Perceptron)."""
+    own = int(target)
+    best = rival(scores, own, hyper)
+    clear(pull)
+    above = 0
+    for k in range(hyper.outputs):
+        above += k != own and scores[k] >= scores[own]
+    for k in range(hyper.outputs):
+        if k != own and scores[k] >= scores[own]:
+            pull[k] = -1.0 / above
+    pull[own] = 1.0
+    return scores[own] - scores[best], hyper.margin
+
+
+@part
+def every(scores, target, guess, hyper, pull):
+    """All rivals at once (MIRA): pull[q] = minus its violation, pull[y] = their sum.
+
+    The violation of q is margin - (s_y - s_q) where positive; a `share` step turns these into
+    coefficients.
+    """
+    own = int(target)
+    best = rival(scores, own, hyper)
+    clear(pull)
+    total = 0.0
+    for k in range(hyper.outputs):
+        violation = hyper.margin - scores[own] + scores[k]
+        if k != own and violation > 0.0:
+            pull[k] = -violation
+            total += violation
+    pull[own] = total
+    return scores[own] - scores[best], hyper.margin
+
+
+@part
+def apart(scores, target, guess, hyper, pull):
+    """One against all: every output that is on the wrong side (or on 0) is pulled by its own sign.
+
+    The margin is the smallest of y_k s_k.
+    """
+    clear(pull)
+    own = int(target)
+    least = np.inf
+    for k in range(hyper.outputs):
+        side = 1.0 if k == own else -1.0
+        least = min(least, side * scores[k])
+        if side * scores[k] <= 0.0:
+            pull[k] = side
+    return least, hyper.margin
+
+
+@part
+def one_vs_all(scores, target, guess, hyper, pull):
+    """One against all with a margin: every output short of it is pulled by its own sign.
+
+    The margin is the smallest of y_k s_k.
+    """
+    clear(pull)
+    own = int(target)
+    least = np.inf
+    for k in range(hyper.outputs):
+        side = 1.0 if k == own else -1.0
+        least = min(least, side * scores[k])
+        if side * scores[k] < hyper.margin:
+            pull[k] = side
+    return least, hyper.margin
+
+
+@part
+def regression(scores, target, guess, hyper, pull):
+    """Margin -|y - s|, and -epsilon is required: loss [|y - s| - epsilon]_+."""
+    gap = target - scores[0]
+    pull[0] = 1.0 if gap >= 0.0 else -1.0
+    return -abs(gap), -hyper.epsilon
+
+
+@part
+def enclose(scores, target, guess, hyper, pull):
+    """The point inside the ball: score -|w - y|, and -epsilon is required."""
+    pull[0] = 1.0
+    return scores[0], -hyper.epsilon

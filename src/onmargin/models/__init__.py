@@ -1,0 +1,1 @@
+"""A row at work: arrays, clock, growth, files. Plain Python: an edit here recompiles nothing."""

@@ -1,0 +1,172 @@
+"""Who meets whom: rounds given in advance, or drawn from what a stream has left in its reservoirs."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..compiled.rows import Rows
+from ..learn.paired.company import CLASSES, NAMES, ONE, SETS, STEPS, Company, Rule
+from ..learn.paired.draws import ARRIVAL, draw_rounds
+from ..learn.paired.joint import COARSE, GRAIN
+from ..learn.vocabulary import Examples
+from .pool import Pool
+
+NONE = np.zeros(0)
+
+
+class Given(NamedTuple):
+    """Rounds that are known in advance, over one table: `members` are its rows, the first the arrival."""
+
+    members: np.ndarray
+    starts: np.ndarray
+    marks: np.ndarray
+    weights: np.ndarray  # or empty: 1
+    lines: np.ndarray  # of every member: where its marks and weight are
+
+
+class Pairing:
+    """A learner's reservoirs, their pool, the running thresholds of `auc`, and how labels become marks."""
+
+    def __init__(self, outputs: int, sets: bool, size: int) -> None:
+        self.outputs, self.sets = outputs, sets
+        self.slots = np.full((max(outputs, 1 if sets else 2), size), -1, np.int64)
+        self.seen = np.zeros(len(self.slots), np.int64)
+        self.pool = Pool(outputs)
+        self.middle = np.zeros((2, outputs))  # thresholds, and rounds they were seen in
+        self.given: Given | None = None
+
+    @property
+    def kind(self) -> int:
+        """What an answer is."""
+        return SETS if self.sets else ONE if self.outputs == 1 else CLASSES
+
+    def rule(self, choices: dict[str, Any], judged: bool, coarse: bool) -> Rule:
+        """The choices as the loop wants them; `coarse`: scores are in float32."""
+        codes = NAMES.index(choices["rule"]), STEPS.index(choices.get("step", "pa1"))
+        margin = float(choices["margin"])
+        numbers = float(choices["C"]), margin, (COARSE if coarse else GRAIN) * max(1.0, margin)
+        return Rule(*codes, *numbers, self.outputs, self.kind, judged)
+
+    def marks_of(self, targets: np.ndarray) -> np.ndarray:
+        """(rows, outputs) 0 and 1, from what the loop of single examples is told."""
+        if targets.ndim == 2:
+            return np.ascontiguousarray(targets > 0.5, dtype=np.int8)
+        if self.outputs == 1:
+            return np.asarray(targets > 0, np.int8)[:, None]
+        return np.asarray(targets[:, None] == np.arange(self.outputs), np.int8)
+
+    def company(self, examples: Examples, first: int, count: int, recent: bool, ids: int = 0) -> Company:
+        """The rounds of a block; rows that enter the reservoirs are copied to the pool."""
+        rows, marks = examples.rows, self.marks_of(examples.targets[:count])
+        if self.given is not None:
+            return self._given_company(self.given, rows, marks, examples, first, count)
+        lengths = (count * len(self.slots) + count, count + 1, count, count)
+        members, starts, own, entering = (np.zeros(length, np.int64) for length in lengths)
+        out = (members, starts, own, entering)
+        weights, luck = examples.weights, examples.chance
+        kept = (self.slots, self.seen)
+        entered = draw_rounds(marks, weights, luck, recent, len(self.pool), kept, out)
+        at = entering[:entered]
+        which = examples.order[at] if examples.order.size else first + at
+        own_weights = weights[at] if weights.size else np.ones(entered)
+        self.pool.take(rows, which, marks[at], own_weights, ids + which)
+        members = members[: starts[-1]]
+        return Company(
+            rows, self.pool.rows_like(rows), marks, self.pool.marks.view, weights,
+            self._pool_weights(weights), examples.order, members, members, starts, own,
+        )  # fmt: skip
+
+    def _pool_weights(self, weights: np.ndarray) -> np.ndarray:
+        mine = self.pool.weights.view
+        return mine if weights.size or bool((mine != 1.0).any()) else NONE
+
+    def _given_company(
+        self, given: Given, rows: Rows, marks: np.ndarray, examples: Examples, first: int, count: int
+    ) -> Company:
+        starts = given.starts[first : first + count + 1]
+        some = slice(starts[0], starts[-1])
+        members, starts = given.members[some].copy(), starts - starts[0]
+        members[starts[:-1]] = ARRIVAL
+        return Company(
+            rows, rows, marks, given.marks, examples.weights, given.weights, examples.order, members,
+            given.lines[some], starts, np.zeros(count, np.int64),
+        )  # fmt: skip
+
+    def tidy(self) -> None:
+        """Forget rows that nobody can draw any more."""
+        self.pool.tidy(self.slots, self.slots.size)
+
+    # ---- other shapes
+
+    def turn(self) -> None:
+        """See two classes from the other side."""
+        self.slots, self.seen = self.slots[::-1].copy(), self.seen[::-1].copy()
+        marks = self.pool.marks.view
+        marks[...] = 1 - marks
+        self.middle[0] *= -1.0
+
+    def split(self, outputs: int, halves: tuple[int, int]) -> None:
+        """From two classes to one output each, and new ones."""
+        negative, positive = halves
+        old, self.outputs = self.pool.marks.view[:, 0], outputs
+        marks = np.zeros((len(self.pool), outputs), np.int8)
+        marks[:, positive], marks[:, negative] = old, 1 - old
+        middle = np.zeros((2, outputs))
+        for k, side in ((negative, -0.5), (positive, 0.5)):
+            middle[:, k] = side * self.middle[0, 0], self.middle[1, 0]
+        sources = [{negative: 0, positive: 1}.get(k, -1) for k in range(outputs)]
+        self._take_over(marks, middle, sources)
+
+    def rearrange(self, outputs: int, sources: list[int]) -> None:
+        """More outputs: output k continues `sources[k]`, or starts anew where that is -1."""
+        into = [k for k, source in enumerate(sources) if source >= 0]
+        out_of = [source for source in sources if source >= 0]
+        self.outputs = outputs
+        marks, middle = np.zeros((len(self.pool), outputs), np.int8), np.zeros((2, outputs))
+        marks[:, into], middle[:, into] = self.pool.marks.view[:, out_of], self.middle[:, out_of]
+        self._take_over(marks, middle, sources)
+
+    def _take_over(self, marks: np.ndarray, middle: np.ndarray, sources: list[int]) -> None:
+        slots = np.full((len(sources), self.slots.shape[1]), -1, np.int64)
+        seen = np.zeros(len(sources), np.int64)
+        for k, source in enumerate(sources):
+            if source >= 0:
+                slots[k], seen[k] = self.slots[source], self.seen[source]
+        self.slots, self.seen, self.middle = slots, seen, middle
+        self.pool.mark_anew(marks)
+
+    # ---- copies and files
+
+    def copy(self) -> Pairing:
+        """The same in arrays of its own."""
+        twin = object.__new__(Pairing)
+        twin.__dict__.update(self.__dict__)
+        twin.slots, twin.seen, twin.middle = self.slots.copy(), self.seen.copy(), self.middle.copy()
+        twin.pool = self.pool.copy()
+        return twin
+
+    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """What a file must hold."""
+        arrays = {"slots": self.slots, "seen": self.seen, "middle": self.middle}
+        arrays |= {f"pool.{name}": array for name, array in self.pool.arrays().items()}
+        facts = {"pool_kind": self.pool.kind, "pool_width": self.pool.width}
+        return facts, {f"pairing.{name}": array for name, array in arrays.items()}
+
+    def restore(self, facts: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+        """Take on a state that was written."""
+        mine = {name[8:]: array for name, array in arrays.items() if name.startswith("pairing.")}
+        for name in ("slots", "seen", "middle"):
+            like = getattr(self, name)
+            if mine[name].shape != like.shape or mine[name].dtype != like.dtype:
+                raise ValueError(f"the array {name!r} of its reservoirs has the wrong shape")
+            if not np.isfinite(mine[name]).all():
+                raise ValueError(f"the array {name!r} of its reservoirs is not finite")
+            setattr(self, name, mine[name].copy())
+        pool = {name[5:]: array for name, array in mine.items() if name.startswith("pool.")}
+        self.pool = Pool.restored(facts["pool_kind"], facts["pool_width"], pool, self.outputs)
+        filled = np.arange(self.slots.shape[1]) < self.seen[:, None]
+        named = np.where(filled, self.slots, 0)
+        if (self.seen < 0).any() or (named < 0).any() or named.max(initial=-1) >= max(len(self.pool), 1):
+            raise ValueError("its reservoirs name rows that it does not hold")

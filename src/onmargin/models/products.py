@@ -1,0 +1,158 @@
+"""Kernel values of a block of rows against all kept vectors, tile by tile, by one matrix product each.
+
+Tiles fit the cache; with two or more threads (as many as BLAS may use: `threadpoolctl` sets them) each
+takes its share of tiles, BLAS itself running in one.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import cache
+from typing import Any
+
+import numpy as np
+from threadpoolctl import ThreadpoolController
+
+from ..compiled.pairs import add_sums
+from ..kernels.base import Kernel, Pair
+from ..kernels.sides import Side
+from .vectors import Vectors
+
+TILE = 1024  # vectors at a time
+ENOUGH = 2 * TILE  # vectors kept from which on threads pay
+BLOCK = 256  # rows at a time; a few more, a few less where many or few vectors are kept
+
+
+def block_size(kept: int) -> int:
+    """Rows to prepare at once: the block's own Gram matrix should stay small beside the rest."""
+    return BLOCK // 2 if kept < TILE // 2 else BLOCK if kept < 4 * TILE else 2 * BLOCK
+
+
+@cache
+def _blas() -> Any:
+    return ThreadpoolController().select(user_api="blas")
+
+
+@cache
+def _pool(threads: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(threads, thread_name_prefix="onmargin")
+
+
+_turn = threading.Lock()
+
+
+def _forked() -> None:
+    """Threads do not live on in a forked process, nor does whoever held the lock."""
+    global _turn
+    _pool.cache_clear()
+    _turn = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forked)
+
+
+_own = threading.local()
+
+
+def _room(right: Side) -> np.ndarray:
+    """A place for one tile, the same for every block of a thread: fresh memory costs a page fault a line."""
+    size = TILE * max(len(right), BLOCK)
+    held: np.ndarray | None = getattr(_own, right.dtype.name, None)
+    if held is None or held.size < size:
+        held = np.empty(size, right.dtype)
+        setattr(_own, right.dtype.name, held)
+    return held[: TILE * len(right)].reshape(TILE, len(right))
+
+
+def threads_allowed() -> int:
+    """As many as BLAS may use."""
+    return max((library["num_threads"] for library in _blas().info()), default=1)
+
+
+@contextmanager
+def sharing(kept: int) -> Iterator[int]:
+    """How many threads share the tiles of so many vectors; BLAS has one each meanwhile.
+
+    Whoever asks while others share goes alone: limits that overlap would not be undone.
+    """
+    threads = min(threads_allowed(), kept // TILE) if kept >= ENOUGH else 1
+    if threads == 1 or not _turn.acquire(blocking=False):
+        yield 1
+        return
+    try:
+        with _blas().limit(limits=1):
+            yield threads
+    finally:
+        _turn.release()
+
+
+class Evaluator:
+    """Kernels (each plus a constant: the bias) at work on kept vectors, in so many threads."""
+
+    def __init__(self, kernels: tuple[Kernel, ...], constant: float, threads: int = 1) -> None:
+        self.kernels, self.constant = kernels, constant
+        self.threads = threads if all(kernel.threads for kernel in kernels) else 1
+
+    def tables(self, left: Side, right: Side, room: np.ndarray | None = None) -> Iterator[np.ndarray]:
+        """k of all pairs without the constant; `room`: a place for the table, good until the next call."""
+        pair = Pair(left, right, room if len(self.kernels) == 1 else None)
+        for kernel in self.kernels:
+            yield kernel.table(pair)
+
+    def diagonals(self, side: Side) -> np.ndarray:
+        """(kernels, rows) k(x, x)"""
+        return np.array([kernel.diagonal(side) for kernel in self.kernels], float) + self.constant
+
+    def grams(self, side: Side, own: np.ndarray) -> np.ndarray:
+        """(kernels, rows, rows): the block against itself, in float64, with these diagonals."""
+        values = np.array(list(self.tables(side, side)), np.float64)
+        if self.constant:
+            values += self.constant
+        rows = np.arange(len(side))
+        values[:, rows, rows] = own
+        return values
+
+    def sums(self, kept: Vectors, right: Side, coefficients: np.ndarray) -> np.ndarray:
+        """(kernels, outputs, rows): sum_i coefficients[i, k] k(x_i, .), added up in float64."""
+        shape = (len(self.kernels), coefficients.shape[1], len(right))
+
+        def share(tiles: list[tuple[int, int]]) -> np.ndarray:
+            totals, room = np.zeros(shape), _room(right)
+            for first, stop in tiles:
+                tables = self.tables(kept.tile(first, stop, right.dtype), right, room)
+                for total, table in zip(totals, tables, strict=True):
+                    add_sums(table, coefficients[first:stop], total)
+            return totals
+
+        total = np.zeros(shape)
+        if self.constant:
+            total += self.constant * coefficients.sum(axis=0)[:, None]
+        return np.asarray(sum(self._shared(len(kept), right, share), total))
+
+    def values(self, kept: Vectors, right: Side, out: np.ndarray) -> None:
+        """out[j, i] = k(x_i, row j), for i among the kept; one kernel."""
+
+        def share(tiles: list[tuple[int, int]]) -> None:
+            room = _room(right)
+            for first, stop in tiles:
+                out[:, first:stop] = next(self.tables(kept.tile(first, stop, right.dtype), right, room)).T
+
+        self._shared(len(kept), right, share)
+        out[:, : len(kept)] += self.constant
+
+    def _shared(self, kept: int, right: Side, share: Callable[[list[tuple[int, int]]], Any]) -> list[Any]:
+        """Each thread's tiles, of nearly as many vectors."""
+        ends = [kept * number // self.threads for number in range(self.threads + 1)]
+        shares = [
+            [(first, min(first + TILE, stop)) for first in range(begin, stop, TILE)]
+            for begin, stop in zip(ends, ends[1:], strict=False)
+        ]
+        if self.threads == 1:
+            return [share(shares[0])] if kept else []
+        right.prime()
+        return list(_pool(self.threads).map(share, shares))
