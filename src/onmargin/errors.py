@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
 from numbers import Integral
 from typing import Any
 
@@ -39,3 +41,11 @@ def require_whole(name: str, value: Any) -> None:
     """A whole number of at least 1."""
     if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
         raise BadInput(f"{name}={value!r}; wanted a whole number of at least 1")
+
+
+def warn(text: str, category: type[Warning]) -> None:
+    """Warn, pointing at whoever called the library."""
+    frame, depth = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("onmargin."):
+        frame, depth = frame.f_back, depth + 1
+    warnings.warn(text, category, stacklevel=depth)

@@ -11,48 +11,31 @@ import numpy as np
 import scipy.sparse as sp
 
 from .compiled.parts import own_sources
-from .estimators.saving import CLASSES
+from .estimators import every
+from .interface.river import River
 from .models.table import ALGORITHMS
 from .protocols.progressive import progressive
 
-STEPS = ("pa", "pa1", "pa2")
+COMMON = ("Perceptron", "PassiveAggressiveClassifier", "MIRA")  # what most people start with
 
 
-def common() -> Iterator[tuple[str, Any]]:
-    """The learners most people start with."""
-    yield "Perceptron", CLASSES["Perceptron"]()
-    for step in STEPS:
-        yield f"PassiveAggressiveClassifier, {step}", CLASSES["PassiveAggressiveClassifier"](step=step)
-    yield "MIRA", CLASSES["MIRA"]()
-
-
-def every() -> Iterator[tuple[str, Any]]:
-    """All learners, with their main options."""
-    yield from common()
-    for form in ("scw1", "scw2", "cw"):
-        yield f"SoftConfidenceWeighted, {form}", CLASSES["SoftConfidenceWeighted"](form=form)
-    for name in ("AROW", "SecondOrderPerceptron", "PassiveAggressiveUniclass", "Pegasos", "FTRLRegressor"):
-        yield name, CLASSES[name]()
-    for regularizer in ("l2", "pnorm", "group", "entropic", "adagrad", "coin"):
-        yield f"FTRLClassifier, {regularizer}", CLASSES["FTRLClassifier"](regularizer=regularizer)
-    for name in ("Perceptron", "PassiveAggressiveClassifier", "Pegasos"):
-        yield f"{name}, kernel", CLASSES[name](kernel="rbf")
-        yield f"{name}, kernel and budget", CLASSES[name](kernel="rbf", budget=10)
-    for name in ("Projectron", "RandomBudgetPerceptron", "Forgetron", "OM2"):
-        yield name, CLASSES[name]()
-    yield "PairedClassifier", CLASSES["PairedClassifier"]()
-    yield "PairedClassifier, kernel", CLASSES["PairedClassifier"](kernel="rbf")
-    for step in STEPS:
-        yield f"PassiveAggressiveRegressor, {step}", CLASSES["PassiveAggressiveRegressor"](step=step)
+def learners(full: bool) -> Iterator[tuple[str, River]]:
+    """Learners with the parameters they are compiled ahead with; `full`: all of them, in kernel form too."""
+    for name, cls in every().items():
+        kind: type[River] = cls
+        for params in kind.variants if full or name in COMMON else ():
+            if full or "kernel" not in params:
+                said = "".join(f", {value}" for value in params.values())
+                yield f"{name}{said}", kind(**params)
 
 
 def warm(full: bool, tell: Callable[[str, int, int], None]) -> int:
     """Compile the loops for arrays (`full`: of all learners, also for CSR and dicts); how many learners."""
-    learners = list(every() if full else common())
+    chosen = list(learners(full))
     draw = np.random.default_rng(0)
     X = draw.standard_normal((30, 4))
-    for number, (name, model) in enumerate(learners):
-        tell(name, number, len(learners))
+    for number, (name, model) in enumerate(chosen):
+        tell(name, number, len(chosen))
         targets = [np.arange(30) % 2, np.arange(30) % 3] if hasattr(model, "classes") else [X[:, 0].copy()]
         for y in targets:
             progressive(model.clone(), X, y).model.predict(X)
@@ -63,8 +46,8 @@ def warm(full: bool, tell: Callable[[str, int, int], None]) -> int:
                     (dict(enumerate(x)), label) for x, label in zip(X.tolist(), y.tolist(), strict=True)
                 ]
                 progressive(one, examples)
-    tell("done", len(learners), len(learners))
-    return len(learners)
+    tell("done", len(chosen), len(chosen))
+    return len(chosen)
 
 
 def clear_stale() -> int:

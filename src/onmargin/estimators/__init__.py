@@ -1,1 +1,15 @@
-"""Learners with two faces: scikit-learn's tables and River's dicts."""
+"""The public classes, one family a file: docstring, parameters, the row of the table, its numbers."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pkgutil import iter_modules
+
+from ..interface.fields import LEARNERS
+
+
+def every() -> dict[str, type]:
+    """All learners by name, the one inside BBQ among them; their modules are loaded."""
+    for module in iter_modules(__path__):
+        import_module(f"{__name__}.{module.name}")
+    return LEARNERS

@@ -7,15 +7,29 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..errors import BadInput, require_whole
+from ..errors import BadInput
+from ..interface.classifier import Classifier
+from ..interface.dicts import ModelStream, ready_round
+from ..interface.draws import uniforms
+from ..interface.fields import Averaged, Classes, Linear, above, learner, whole
+from ..interface.labels import listed
+from ..interface.targets import Answers, LabelTargets
+from ..interface.watch import Wanted
 from ..learn.tasks.bandit import chance_of
-from ..learn.vocabulary import SHOWN
-from ..models.weights import Model
-from .classifier import LinearClassifier
-from .gambling import Gambler
-from .labels import listed
-from .paired_stream import PairedStream
-from .parameters import require_positive
+from ..models.weights import Numbers
+from ..results.progress import Progress
+
+NOT_WITHOUT_CLASSES = dict.fromkeys(
+    (
+        "check_bounded_memory_growth", "check_classifier_tracks_seen_labels", "check_clone_is_independent",
+        "check_disappearing_features", "check_emerging_features", "check_learn_one",
+        "check_no_state_aliasing_with_input", "check_pickling", "check_predict_many_matches_predict_one",
+        "check_predict_one_pure", "check_predict_proba_many_matches_predict_proba_one",
+        "check_predict_proba_one", "check_radically_disappearing_features",
+        "check_shuffle_features_no_impact",
+    ),
+    "it plays actions, all of which must be announced before the first; the check announces none",
+)  # fmt: skip
 
 
 class Action(NamedTuple):
@@ -36,7 +50,26 @@ class Pending(NamedTuple):
     probability: float
 
 
-class Banditron(Gambler, LinearClassifier):
+class ActionTargets(LabelTargets):
+    """Labels that are never shown, only whether the one played was right."""
+
+    def answers(self) -> Answers:
+        """None: the compiled guess is a coin's."""
+        return None
+
+    def begin(self, y: Any) -> None:
+        """All actions must be announced."""
+        if self.owner.classes is None:
+            raise BadInput("dicts need all actions announced: give classes=, or fit on labelled data first")
+        super().begin(y)
+
+    def guess_of(self, scores: np.ndarray) -> float:
+        """An answer without a coin is none of its own."""
+        raise BadInput("the Banditron plays actions; delay= and scored_by='model' have none to show")
+
+
+@learner
+class Banditron(Classifier, Linear, Averaged, Classes):
     """A Perceptron for several classes that learns from rewards: right or wrong, never the right label.
 
     It plays the best class with probability 1 - gamma + gamma / K and any other with gamma / K; then
@@ -67,23 +100,22 @@ class Banditron(Gambler, LinearClassifier):
     ('sports', 'news')
     """
 
+    gamma: float = above(
+        0.0, 0.05, lasting=True, also=lambda value: value < 1, wanted="a share above 0 and below 1"
+    )
+    max_pending: int = whole(10_000)
+
     class_weight = None
+    pending_: dict[int, Pending]
+    n_given_up_: int
+    n_rewards_: int
+    _earned: float
+    _estimated: float
     _rows_apart = True
     _has_lanes = False
-    _bars = "zero"
-
-    def __init__(
-        self, *, gamma: float = 0.05, classes: Any = None, max_pending: int = 10_000,
-        fit_intercept: bool = True, intercept_scaling: float = 1.0, average: bool = False,
-        max_iter: int = 20, tol: float | None = 1e-3, n_iter_no_change: int = 2, shuffle: bool = True,
-        random_state: Any = None, warm_start: bool = False, verbose: int = 0, dtype: str = "float64",
-        growing: bool = False,
-    ) -> None:  # fmt: skip
-        self.gamma, self.classes, self.max_pending = gamma, classes, max_pending
-        self.fit_intercept, self.intercept_scaling, self.average = fit_intercept, intercept_scaling, average
-        self.max_iter, self.tol, self.n_iter_no_change = max_iter, tol, n_iter_no_change
-        self.shuffle, self.random_state, self.warm_start = shuffle, random_state, warm_start
-        self.verbose, self.dtype, self.growing = verbose, dtype, growing
+    _set_rule = "zero"
+    _draws = True
+    _stream_kind = ModelStream
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -91,42 +123,34 @@ class Banditron(Gambler, LinearClassifier):
         tags.non_deterministic = self.random_state is None
         return tags
 
+    def not_in_river(self) -> Mapping[str, str]:
+        """Without classes announced it cannot play."""
+        return NOT_WITHOUT_CLASSES if self.classes is None else {}
+
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        require_positive("gamma", self.gamma, False, False)
-        if self.gamma >= 1:
-            raise BadInput(f"gamma={self.gamma!r}; wanted a share above 0 and below 1")
-        require_whole("max_pending", self.max_pending)
         if self._labels is not None and self._labels.sets:
             raise BadInput("Banditron plays one label a round; sets of labels are not for it")
 
-    def _check_open(self) -> None:
+    def _refuse_new_class(self) -> None:
         raise BadInput("the Banditron must know all actions before it plays; announce them in classes=")
 
-    def _recipe_name(self) -> str:
+    def _targets(self) -> LabelTargets:
+        return ActionTargets(self)
+
+    def row(self, problem: str) -> str:
+        """The one there is."""
         return "banditron.top"
 
-    def _choices(self) -> dict[str, Any]:
+    def numbers(self) -> Numbers:
+        """The share of rounds that explore."""
         return {"epsilon": self.gamma, "margin": 1.0}
 
-    def _answers(self) -> None:
-        return None  # the compiled guess is a coin's
-
-    def _new_stream(self, model: Model, slots: Any) -> Any:
-        return PairedStream(self, model, slots)  # one whose rounds have coins
-
-    def _begin_stream(self, y: Any) -> None:
-        if self.classes is None:
-            raise BadInput("dicts need all actions announced: give classes=, or fit on labelled data first")
-        super()._begin_stream(y)
-
-    def _guess_of(self, scores: np.ndarray) -> float:
-        raise BadInput("the Banditron plays actions; delay= and scored_by='model' have none to show")
-
-    def _progress(self, X: Any, y: Any, **told: Any) -> Any:
-        if told.get("delay") or told.get("judged"):
-            self._guess_of(np.zeros(0))
-        return super()._progress(X, y, **told)
+    def watch(self, X: Any, y: Any, wanted: Wanted) -> Progress:
+        """Actions played on labelled data; see `om.progressive`."""
+        if wanted.delay or wanted.judged:
+            self._targets().guess_of(np.zeros(0))
+        return super().watch(X, y, wanted)
 
     def _forget(self) -> None:
         super()._forget()
@@ -148,40 +172,36 @@ class Banditron(Gambler, LinearClassifier):
         if self._model is None and self.classes is None:
             raise BadInput("act_one needs all actions: give classes=, or fit on labelled data first")
         with self._all_or_nothing():
-            labels = self._labels
-            stream = self._ready(x, labels.known[0] if labels is not None else self._first_action())
-            labels, model = self._labels, stream.model
-            assert labels is not None
-            rows = stream.packer.rows
+            known = self._first_actions() if self._labels is None else self._labels.known
+            stream, _ = ready_round(self, x, known[0], 1.0)
+            known, model, rows = self._targets().labels.known, stream.model, stream.packer.rows
             scores, done = model.scores(rows, 1, False)
             if not done:
                 stream.packer.refuse(x)
             best = int(scores[0].argmax())
-            model.memory[SHOWN] = max(
-                model.memory[SHOWN], model.clock
-            )  # coins of rounds that were simulated are spent
-            luck = float(self._uniforms(int(model.memory[SHOWN]), 1)[0])
-            chances = [chance_of(k, best, self.gamma, len(labels.known)) for k in range(len(labels.known))]
+            spent = max(model.actions, model.clock)  # coins of rounds that were simulated are spent
+            luck = float(uniforms(self, spent, 1)[0])
+            chances = [chance_of(k, best, self.gamma, len(known)) for k in range(len(known))]
             played = min(int(np.searchsorted(np.cumsum(chances), luck, side="right")), len(chances) - 1)
-            model.memory[SHOWN] += 1
-            number, count = int(model.memory[SHOWN]), int(rows.starts[1])
+            number = model.actions = spent + 1
             waiting = self._waiting()
             while len(waiting) >= self.max_pending:
                 waiting.pop(next(iter(waiting)))
                 self.n_given_up_ += 1
+            count = int(rows.starts[1])
             slots, values = rows.indices[:count].tolist(), rows.values[:count].tolist()
             waiting[number] = Pending(tuple(slots), tuple(values), best, played, float(chances[played]))
-        return Action(number, labels.known[played], float(chances[played]))
+        return Action(number, known[played], float(chances[played]))
 
-    def _first_action(self) -> Any:
+    def _first_actions(self) -> list[Any]:
         actions = listed(self.classes)
         if isinstance(self.classes, str) or len(set(actions)) < 2:
             raise BadInput(f"classes={self.classes!r}; wanted a list of at least two actions")
-        return actions[0]
+        return actions
 
     def _waiting(self) -> dict[int, Pending]:
         if "pending_" not in self.__dict__:
-            self.pending_: dict[int, Pending] = {}
+            self.pending_ = {}
             self.n_given_up_ = self.n_rewards_ = 0
             self._earned = self._estimated = 0.0
         return self.pending_
@@ -196,25 +216,33 @@ class Banditron(Gambler, LinearClassifier):
             raise BadInput(f"the reward is {reward!r}; wanted a number from 0 to 1")
         model = self._fitted()
         done, earned = waiting.pop(id), float(reward)
-        model.clock += 1
-        slots = np.array([*done.slots, len(model.space.weights) - 1])
-        values = np.array([*done.values, self._bias])
         pulls = {done.best: -1.0}
         pulls[done.played] = pulls.get(done.played, 0.0) + earned / done.probability
-        for output, pull in pulls.items():
-            model.space.weights[slots, output] += pull * values
-            if model.space.drift.size:
-                model.space.drift[slots, output] += model.clock * pull * values
+        model.move_by(done.slots, done.values, self._bias, pulls)
         self.n_rewards_ += 1
         self._earned += earned
         self._estimated += earned / done.probability if done.played == done.best else 0.0
 
-    def _kept(self) -> dict[str, Any]:
+    @property
+    def mean_reward_(self) -> float:
+        """What the actions played earned, a round."""
+        self._waiting()
+        return self._earned / self.n_rewards_ if self.n_rewards_ else float("nan")
+
+    @property
+    def reward_estimate_(self) -> float:
+        """What the best class alone would have earned, a round: rewards over P where it was played."""
+        self._waiting()
+        return self._estimated / self.n_rewards_ if self.n_rewards_ else float("nan")
+
+    # ---- files
+
+    def _extras(self) -> dict[str, Any]:
         waiting = [(number, *pending) for number, pending in self._waiting().items()]
         sums = (self.n_given_up_, self.n_rewards_, self._earned, self._estimated)
         return {"pending": waiting, "sums": sums}
 
-    def _keep_again(self, kept: dict[str, Any]) -> None:
+    def _take_extras(self, kept: dict[str, Any]) -> None:
         waiting = self._waiting()
         sums = kept["sums"]
         if not all(type(value) in (int, float) and np.isfinite(value) for value in sums):
@@ -230,15 +258,3 @@ class Banditron(Gambler, LinearClassifier):
             if not whole or not finite or len(slots) != len(values) or any(not 0 <= s < room for s in slots):
                 raise ValueError("its pending actions have other features")
             waiting[number] = Pending(tuple(slots), tuple(values), best, played, probability)
-
-    @property
-    def mean_reward_(self) -> float:
-        """What the actions played earned, a round."""
-        self._waiting()
-        return self._earned / self.n_rewards_ if self.n_rewards_ else float("nan")
-
-    @property
-    def reward_estimate_(self) -> float:
-        """What the best class alone would have earned, a round: rewards over P where it was played."""
-        self._waiting()
-        return self._estimated / self.n_rewards_ if self.n_rewards_ else float("nan")

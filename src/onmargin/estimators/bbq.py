@@ -2,19 +2,38 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
-from ..errors import BadInput
+from ..compiled.rows import Rows
+from ..interface.asks import AsksForLabels
+from ..interface.classifier import Classifier
+from ..interface.fields import (
+    Classes,
+    KernelParameters,
+    Shuffled,
+    above,
+    check_limits,
+    learner,
+    one_of,
+    plain,
+)
+from ..interface.tables import Table
 from ..learn.queries import HOEFFDING, POLYNOMIAL, SEED, confidence_width
-from ..learn.vocabulary import ASKED, SHOWN
-from .asks import AsksForLabels
-from .parameters import require_positive
-from .ridge_classifier import RidgeClassifier
+from ..models.asking import Chosen
+from ..models.weights import Model
+from ..results.label_plan import Outlook
+from .ridge import RidgeClassifier
 
 
-class BBQ(AsksForLabels):
+def below_1(value: float) -> bool:
+    """Is it a probability, or an exponent, below 1?"""
+    return value < 1
+
+
+@learner
+class BBQ(AsksForLabels, Shuffled, Classes, KernelParameters):
     """Bound on bias query: a binary classifier that asks until all estimates are within epsilon of the truth.
 
     With P = (I + sum of x x')^-1 over the rows asked for, v = x'Px: the estimate of E[y | x] is
@@ -48,16 +67,17 @@ class BBQ(AsksForLabels):
     (True, True)
     """
 
-    def __init__(
-        self, *, epsilon: float = 0.5, delta: float = 0.1, confidence: str = "hoeffding",
-        kappa: float | None = None, kernel: Any = None, gamma: Any = "scale", degree: int = 3,
-        coef0: float = 0.0, fit_intercept: bool = False, scale: bool = True, classes: Any = None,
-        shuffle: bool = True, random_state: Any = None,
-    ) -> None:  # fmt: skip
-        self.epsilon, self.delta, self.confidence, self.kappa = epsilon, delta, confidence, kappa
-        self.kernel, self.gamma, self.degree, self.coef0 = kernel, gamma, degree, coef0
-        self.fit_intercept, self.scale, self.classes = fit_intercept, scale, classes
-        self.shuffle, self.random_state = shuffle, random_state
+    epsilon: float = above(0.0, 0.5, inf=True)
+    delta: float = above(0.0, 0.1, also=below_1, wanted="a probability above 0 and below 1")
+    confidence: str = one_of("hoeffding", "seed")
+    kappa: float | None = above(
+        0.0, None, none=True, also=below_1, wanted="a number above 0 and below 1, or None"
+    )
+    fit_intercept: bool = plain(False)
+    scale: bool = plain(True)
+    random_state: Any = plain(None)
+
+    variants = ()
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -68,76 +88,71 @@ class BBQ(AsksForLabels):
     def _multiclass(self) -> bool:
         return False
 
-    def _made_inner(self) -> Any:
-        names = (
-            "epsilon",
-            "fit_intercept",
-            "scale",
-            "kernel",
-            "gamma",
-            "degree",
-            "coef0",
-            "classes",
-            "shuffle",
-        )
+    def _made_inner(self) -> Classifier:
         return RidgeClassifier(
-            random_state=self.random_state, **{name: getattr(self, name) for name in names}
-        )
+            epsilon=self.epsilon, fit_intercept=self.fit_intercept, scale=self.scale, kernel=self.kernel,
+            gamma=self.gamma, degree=self.degree, coef0=self.coef0, classes=self.classes,
+            shuffle=self.shuffle, random_state=self.random_state,
+        )  # fmt: skip
 
-    def _rule_numbers(self) -> dict[str, Any]:
-        require_positive("epsilon", self.epsilon, False, True)
-        require_positive("delta", self.delta, False, False)
-        if self.delta >= 1:
-            raise BadInput(f"delta={self.delta!r}; wanted a probability above 0 and below 1")
-        if self.confidence not in ("hoeffding", "seed"):
-            raise BadInput(f"confidence={self.confidence!r}; wanted 'hoeffding' or 'seed'")
-        if self.kappa is not None:
-            require_positive("kappa", self.kappa, False, False)
-            if self.kappa >= 1:
-                raise BadInput(f"kappa={self.kappa!r}; wanted a number above 0 and below 1, or None")
-        return {"ask_rule": float(self._code()), "ask_delta": self.delta, "ask_share": self.kappa or 0.0}
+    def _rule_numbers(self) -> Chosen:
+        check_limits(self)
+        return {
+            "ask_rule": float(self._code()), "ask_delta": self.delta, "ask_share": self.kappa or 0.0
+        }  # fmt: skip
 
     def _code(self) -> int:
         if self.kappa is not None:
             return POLYNOMIAL
         return SEED if self.confidence == "seed" else HOEFFDING
 
+    def _ridge(self) -> RidgeClassifier:
+        return cast(RidgeClassifier, self._answering())
+
     def regress(self, X: Any) -> np.ndarray:
         """The estimate of E[y | x], y being -1 and +1."""
-        return np.asarray(self._answering().estimates(X)[0])
+        return self._ridge().estimates(X)[0]
 
     def certainty(self, X: Any) -> np.ndarray:
         """Half-widths: how far each estimate may be from the truth, for the round to come."""
-        inner = self._answering()
-        _, variances, lengths = inner.estimates(X)
+        _, variances, lengths = self._ridge().estimates(X)
         rule = SEED if self.confidence == "seed" else HOEFFDING
-        pairs, clock = zip(variances.tolist(), lengths.tolist(), strict=True), self._round(inner)
+        return self._widths(variances, lengths, self._round(), rule)
+
+    def _widths(self, variances: np.ndarray, lengths: np.ndarray, clock: float, rule: int) -> np.ndarray:
+        pairs = zip(variances.tolist(), lengths.tolist(), strict=True)
         return np.array([confidence_width(v, n, clock, rule, self.delta) for v, n in pairs])
 
-    def _round(self, inner: Any) -> int:
+    def _round(self) -> int:
         """The number of the round to come: rows shown, or labels learned where those are more."""
-        return 1 + max(int(self._numbers()[SHOWN]), int(inner.t_))
+        inner = self._answering()
+        return 1 + max(self._rule(inner).shown, int(inner.t_))
 
-    def would_ask(self, inner: Any, variances: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    def would_ask(self, variances: np.ndarray, lengths: np.ndarray) -> np.ndarray:
         """The rule about rows with these v and |Px|^2, each as if it came next."""
-        clock = float(self._round(inner))
+        clock = float(self._round())
         if self.kappa is not None:
             return np.asarray(variances / (1.0 + variances) >= clock**-self.kappa)
-        pairs = zip(variances.tolist(), lengths.tolist(), strict=True)
-        widths = [confidence_width(v, n, clock, self._code(), self.delta) for v, n in pairs]
-        return np.array(widths) > self.epsilon
+        return self._widths(variances, lengths, clock, self._code()) > self.epsilon
 
-    def _ask_blindly(self, count: int) -> np.ndarray:
-        numbers = self._numbers()
-        numbers[SHOWN] += count
-        numbers[ASKED] += count
+    def _ask_blindly(self, inner: Classifier, count: int) -> np.ndarray:
+        self._rule(inner).count(count, count)
         return np.ones(count, bool)
 
-    def _ask(self, inner: Any, rows: Any, count: int, table: Any) -> np.ndarray:
+    def _ask(self, inner: Classifier, model: Model, rows: Rows, count: int, table: Table) -> np.ndarray:
         """The rule about every row as things stand; the labels may change it."""
-        _, variances, lengths = inner.estimates_of(rows, count, table)
-        asks = self.would_ask(inner, variances, lengths)
-        numbers = self._numbers()
-        numbers[SHOWN] += count
-        numbers[ASKED] += int(asks.sum())
-        return np.asarray(asks)
+        _, variances, lengths = cast(RidgeClassifier, inner).estimates_of(rows, count, table)
+        asks = self.would_ask(variances, lengths)
+        self._rule(inner).count(count, int(asks.sum()))
+        return asks
+
+    def outlook(self, X: Any) -> Outlook:
+        """How many rows are within epsilon of the truth with probability 1 - delta; it stops where all are."""
+        _, variances, lengths = self._ridge().estimates(X)
+        asks = self.would_ask(variances, lengths)
+        near = int((~asks).sum())
+        said = f"are within epsilon={self.epsilon:g} of the truth with probability {1 - self.delta:g}"
+        if self.kappa is not None:
+            said = f"have r below t^-{self.kappa:g}"
+        text = f"{near:,} of {len(asks):,} rows {said}; {len(asks) - near:,} would be asked for"
+        return Outlook(len(asks), float(len(asks) - near), near / max(len(asks), 1), near == len(asks), text)

@@ -2,17 +2,34 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from ..errors import BadInput
-from ..learn.paired.company import STEPS
-from ..models.weights import Model
-from .grouped import Grouped, no_rounds, read_groups, weights_of_groups
+from ..interface.fields import Averaged, Intercept, Passes, Shuffled, above, learner, one_of, plain
+from ..interface.groups import Grouped, Rounds, no_rounds, read_groups, weights_of_groups
+from ..models.weights import Model, Numbers
+
+NOT_OF_GROUPS = dict.fromkeys(
+    (
+        "check_fit_score_takes_y", "check_estimators_overwrite_params", "check_dont_overwrite_parameters",
+        "check_estimators_fit_returns_self", "check_readonly_memmap_input",
+        "check_n_features_in_after_fitting", "check_positive_only_tag_during_fit", "check_estimators_dtypes",
+        "check_dtype_object", "check_pipeline_consistency", "check_estimators_nan_inf",
+        "check_estimator_sparse_tag", "check_estimator_sparse_array", "check_estimator_sparse_matrix",
+        "check_estimators_pickle", "check_f_contiguous_array_estimator",
+        "check_methods_sample_order_invariance", "check_methods_subset_invariance", "check_fit2d_1feature",
+        "check_dict_unchanged", "check_fit_idempotent", "check_fit_check_is_fitted", "check_n_features_in",
+        "check_fit2d_predict1d",
+    ),
+    "rows are candidates of groups, one chosen in each; the check calls fit(X, y) without groups and with "
+    "other values of y",
+)  # fmt: skip
 
 
-class CandidateClassifier(Grouped):
+@learner
+class CandidateClassifier(Grouped, Passes, Shuffled, Intercept, Averaged):
     """Choose among candidates, each described by its own features.
 
     A round is a group of rows Phi(x, y), y being the candidates of x, and the row r that was right; s is the
@@ -38,40 +55,32 @@ class CandidateClassifier(Grouped):
     True
     """
 
-    def __init__(
-        self, *, step: str = "pa1", C: float = 1.0, fit_intercept: bool = False,
-        intercept_scaling: float = 1.0, average: bool = False, max_iter: int = 20, tol: float | None = 1e-3,
-        n_iter_no_change: int = 2, shuffle: bool = True, random_state: Any = None, warm_start: bool = False,
-        verbose: int = 0, dtype: str = "float64",
-    ) -> None:  # fmt: skip
-        self.step, self.C = step, C
-        self.fit_intercept, self.intercept_scaling, self.average = fit_intercept, intercept_scaling, average
-        self.max_iter, self.tol, self.n_iter_no_change = max_iter, tol, n_iter_no_change
-        self.shuffle, self.random_state, self.warm_start = shuffle, random_state, warm_start
-        self.verbose, self.dtype = verbose, dtype
+    step: str = one_of("pa1", "pa", "pa2", "perceptron", said=("pa", "pa1", "pa2", "perceptron"), listed=True)
+    C: float = above(0.0, 1.0, inf=True)
+    fit_intercept: bool = plain(False, lasting=True)
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        if self.step not in STEPS:
-            raise BadInput(f"step={self.step!r}; wanted one of {', '.join(map(repr, STEPS))}")
+    not_in_sklearn = NOT_OF_GROUPS
 
-    def _choices(self) -> dict[str, Any]:
+    def numbers(self) -> Numbers:
+        """C, and the step against the best rival."""
         chosen = {"C": self.C, "margin": 1.0, "rule": "rival", "step": self.step}
         return chosen | {"sampler": "", "reservoir": 1, "sets": False}
 
-    def fit(self, X: Any, chosen: Any, qid: Any = None) -> Any:
+    def fit(self, X: Any, chosen: Any, qid: Any = None) -> Self:
         """Learn from scratch (`warm_start`: go on): a row per candidate, true where right, its group."""
         fresh = not (self.warm_start and self._model is not None)
         return self._learn_groups(X, chosen, qid, fresh, True)
 
-    def partial_fit(self, X: Any, chosen: Any, qid: Any = None) -> Any:
+    def partial_fit(self, X: Any, chosen: Any, qid: Any = None) -> Self:
         """Learn from these groups, in order, each once. A group's rows come in one call."""
         return self._learn_groups(X, chosen, qid, False, False)
 
     def _read_truth(self, y: Any, groups: np.ndarray, count: int) -> np.ndarray:
         return read_chosen(y, groups, count)
 
-    def _rounds(self, groups: np.ndarray, truth: np.ndarray, order: np.ndarray, model: Model) -> Any:
+    def _rounds(
+        self, groups: np.ndarray, truth: np.ndarray, order: np.ndarray, model: Model
+    ) -> tuple[Rounds, np.ndarray]:
         if not len(order):
             return no_rounds()
         place = np.empty(len(order), np.int64)

@@ -2,18 +2,220 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Hashable, Mapping
 from typing import Any
 
 import numpy as np
 from scipy.special import expit
 from sklearn.utils.metaestimators import available_if
 
-from .classifier import LinearClassifier
-from .regressor import LinearRegressor
-from .regularized import OF_LABELS, OF_NUMBERS, Regularized
+from ..compiled.parts import plain as plain_python
+from ..errors import BadInput
+from ..interface.classifier import Classifier
+from ..interface.dicts import open_stream
+from ..interface.fields import (
+    Averaged,
+    Horizon,
+    Labelled,
+    Linear,
+    above,
+    at_least,
+    group,
+    learner,
+    one_of,
+    plain,
+)
+from ..interface.learner import Learner
+from ..interface.regressor import Regressor
+from ..models.table import LOSSES, STEPS
+from ..models.weights import Model, Numbers
+
+ALIASES = {"log_loss": "logistic", "squared_error": "squared"}
+REGULARIZERS = ("l2", "pnorm", "group", "entropic", "adagrad", "coin")
+OF_LABELS = ("perceptron", "hinge", "squared_hinge", "logistic", "exponential", "squared")
+OF_NUMBERS = ("epsilon_insensitive", "squared")
+NOT_SPARSE = "the average of sparse weights is not sparse: set l1=0 or average=False"
 
 
-class FTRLClassifier(Regularized, LinearClassifier):  # type: ignore[override]
+def between_1_and_2(value: float) -> bool:
+    """Is it an exponent of a p-norm?"""
+    return 1 < value <= 2
+
+
+@group
+class Regularisation:
+    """The regulariser, the step, and the numbers they read."""
+
+    regularizer: str = one_of("l2", *REGULARIZERS[1:], listed=True, lasting=True)
+    step: str = one_of("constant", *(name for name in STEPS if name != "constant"), said=tuple(STEPS), listed=True)
+    rate: float = above(0.0, 1.0)
+    C: float = above(0.0, 1.0, inf=True)
+    p: float | None = above(
+        0.0, None, none=True, lasting=True, also=between_1_and_2, wanted="a number above 1, and at most 2"
+    )
+    groups: object = plain(None, lasting=True)
+    l1: float = at_least(0.0, 0.0, lasting=True)
+    radius: float = above(0.0, 1.0, lasting=True)
+    signed: bool = plain(True, lasting=True)
+    adagrad_delta: float = above(0.0, 1.0, lasting=True)
+    coin_epsilon: float = above(0.0, 1.0, lasting=True)
+
+
+class FTRL(Learner):
+    """What a regulariser and a step make of the parameters, for classes and for numbers."""
+
+    loss: str
+    epsilon: float = 0.0
+    regularizer: str
+    step: str
+    rate: float
+    C: float
+    p: float | None
+    groups: Any
+    l1: float
+    radius: float
+    signed: bool
+    adagrad_delta: float
+    coin_epsilon: float
+    _allowed: tuple[str, ...]
+
+    @property
+    def _loss_name(self) -> str:
+        return ALIASES.get(self.loss, self.loss)
+
+    @property
+    def _may_overflow(self) -> bool:  # type: ignore[override]
+        return self._loss_name in ("squared_hinge", "exponential", "squared")  # of unbounded slope
+
+    @property
+    def _space_name(self) -> str:
+        if self.l1 > 0:
+            return "soft"
+        return "simplex" if self.regularizer == "entropic" and not self.signed else self.regularizer
+
+    @property
+    def _has_blank(self) -> bool:  # type: ignore[override]
+        return self._space_name != "simplex"  # there a weight at its start is not 0
+
+    # ---- checks
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if self._loss_name not in self._allowed:
+            kinds = "classes" if self._allowed is OF_LABELS else "numbers"
+            wanted = ", ".join(map(repr, self._allowed))
+            raise BadInput(f"loss={self.loss!r}; wanted one of {wanted} for {kinds}")
+        if getattr(self, "horizon", None) is not None and (self.regularizer != "l2" or self.l1):
+            raise BadInput("horizon= multiplies weights; it is for regularizer='l2' without l1")
+        self._check_together()
+
+    def _check_together(self) -> None:
+        """Refuse parts that do not fit."""
+        aggressive = self.step.startswith("pa")
+        if aggressive and (self.regularizer != "l2" or self.l1 > 0):
+            raise BadInput(
+                f"step={self.step!r} measures in Euclidean length and leaves no room for a threshold; use "
+                "regularizer='l2' with l1=0, or step='constant'"
+            )
+        if aggressive and self._loss_name == "perceptron":
+            raise BadInput(
+                f"loss='perceptron' with step={self.step!r} never leaves 0, where its loss is 0; use 'hinge'"
+            )
+        if self.l1 > 0 and self.regularizer not in ("l2", "adagrad"):
+            raise BadInput(
+                f"l1= cuts coordinates one by one; regularizer={self.regularizer!r} binds them together; use "
+                "'l2' or 'adagrad'"
+            )
+        if self.l1 > 0 and getattr(self, "average", False):
+            raise BadInput(NOT_SPARSE)
+        labels = getattr(self, "_labels", None)
+        if self._space_name == "simplex" and labels is not None and len(labels.known) < 2 and not labels.sets:
+            raise BadInput("signed=False has weights of one sign; announce the classes (classes=) first")
+        if self.groups is not None and self.regularizer != "group":
+            raise BadInput(f"groups= is for regularizer='group'; got {self.regularizer!r}; leave it out")
+
+    # ---- the row and its numbers
+
+    def row(self, problem: str) -> str:
+        """ftrl_l2.binary:hinge:constant, ..."""
+        step = "constant" if self.regularizer == "coin" or self.step == "unit" else self.step
+        return f"ftrl_{self._space_name}.{problem}:{self._loss_name}:{step}"
+
+    def _wants(self) -> tuple[str, ...]:
+        if self.regularizer == "group":
+            return ("norms",) if self.groups is None else ("norms", "groups")
+        return ("adagrad",) if self.l1 > 0 and self.regularizer == "adagrad" else ()
+
+    @property
+    def p_(self) -> float:
+        """p of the p-norm and group norm: given, or from the number of coordinates at the start."""
+        q = float(self._fitted().numbers["q"])
+        return q / (q - 1)
+
+    def _dual_exponent(self) -> float:
+        """q: given by p, kept from the start, or max(2, 2 ln d) for d coordinates."""
+        if self.p is not None:
+            return float(self.p) / (float(self.p) - 1) if self.p < 2 else 2.0
+        if self._model is not None and self._model.clock:
+            return float(self._model.numbers["q"])
+        outputs, _ = self._targets().outputs()
+        many = self._columns.known if self.groups is None else len(set(np.asarray(self.groups).tolist()))
+        across = 1 if self.regularizer == "group" else outputs
+        return max(2.0, 2 * math.log(max((many + (self._bias != 0)) * across, 1)))
+
+    def numbers(self) -> Numbers:
+        """The rate and its decay, C, the threshold, what the regulariser reads."""
+        free = self.regularizer == "coin" or self.step == "unit"
+        numbers: Numbers = {
+            "C": self.C, "rate": 1.0 if free else self.rate, "l1": self.l1,
+            "decay": 0.5 if self.step == "sqrt" and not self.regularizer == "coin" else 0.0,
+            "epsilon": self.epsilon if self._loss_name == "epsilon_insensitive" else 0.0,
+        }  # fmt: skip
+        if self.regularizer in ("pnorm", "group"):
+            q = self._dual_exponent()
+            numbers |= {"q": q, "scale": 1.0 / (q - 1.0)}
+        elif self.regularizer == "entropic":
+            numbers["scale"] = self.radius
+        elif self.regularizer in ("adagrad", "coin"):
+            numbers["delta"] = self.adagrad_delta if self.regularizer == "adagrad" else self.coin_epsilon
+        return numbers
+
+    # ---- where it starts, how it grows
+
+    def _begin(self, model: Model, known: int) -> None:
+        if self.regularizer == "group" and self.groups is not None:
+            groups, width = np.asarray(self.groups), self._columns.width
+            if groups.shape != (width,) or self._columns.by_name:
+                raise BadInput(
+                    f"groups has shape {groups.shape}; wanted ({width},), a number per column of an array"
+                )
+            model.set_groups(np.unique(groups, return_inverse=True)[1])
+
+    def _widen(self, model: Model, slots: int) -> None:
+        if self.regularizer == "group" and self.groups is not None and slots > len(self.groups):
+            raise BadInput(f"groups= has {len(self.groups)} columns and a new feature came; set groups=None")
+        super()._widen(model, slots)
+
+    def _fix_first(self, model: Model) -> None:
+        """Dicts: the first example says how many features there are."""
+        model.choose(model.row, self._all_numbers())
+
+    def _start_from(self, model: Model, coef: Any, intercept: Any) -> None:
+        if (coef is not None or intercept is not None) and self._space_name != "l2":
+            raise BadInput(f"regularizer={self.regularizer!r} starts where it must; leave coef_init out")
+        super()._start_from(model, coef, intercept)
+
+    def _loss_values(self, margins: np.ndarray, required: float) -> np.ndarray:
+        loss = plain_python(LOSSES[self._loss_name])
+        return np.array([loss(float(margin), required)[0] for margin in margins])
+
+
+EACH_REGULARIZER = tuple({"regularizer": name} for name in REGULARIZERS)  # to compile ahead with
+
+
+@learner
+class FTRLClassifier(FTRL, Classifier, Linear, Averaged, Labelled, Horizon, Regularisation):
     """theta -= eta z, w = grad g*(theta): any loss x any regulariser x any step.
 
     z is the gradient of the loss at w. Several classes: the loss of the true class's margin over its
@@ -49,27 +251,10 @@ class FTRLClassifier(Regularized, LinearClassifier):  # type: ignore[override]
     True
     """
 
-    _allowed, _kinds = OF_LABELS, "classes"
-    epsilon = 0.0
+    loss: str = plain("hinge")
 
-    def __init__(
-        self, *, loss: str = "hinge", regularizer: str = "l2", step: str = "constant", rate: float = 1.0,
-        C: float = 1.0, p: float | None = None, groups: Any = None, l1: float = 0.0, radius: float = 1.0,
-        signed: bool = True, adagrad_delta: float = 1.0, coin_epsilon: float = 1.0,
-        fit_intercept: bool = True, intercept_scaling: float = 1.0, average: bool = False,
-        max_iter: int = 20, tol: float | None = 1e-3, n_iter_no_change: int = 2, shuffle: bool = True,
-        random_state: Any = None, classes: Any = None, class_weight: Any = None,
-        warm_start: bool = False, verbose: int = 0, dtype: str = "float64", growing: bool = False,
-        horizon: float | None = None,
-    ) -> None:  # fmt: skip
-        self.loss, self.regularizer, self.step, self.rate, self.C = loss, regularizer, step, rate, C
-        self.p, self.groups, self.l1, self.radius, self.signed = p, groups, l1, radius, signed
-        self.adagrad_delta, self.coin_epsilon = adagrad_delta, coin_epsilon
-        self.fit_intercept, self.intercept_scaling = fit_intercept, intercept_scaling
-        self.average, self.max_iter, self.tol = average, max_iter, tol
-        self.n_iter_no_change, self.shuffle, self.random_state = n_iter_no_change, shuffle, random_state
-        self.classes, self.class_weight, self.warm_start = classes, class_weight, warm_start
-        self.verbose, self.dtype, self.growing, self.horizon = verbose, dtype, growing, horizon
+    _allowed = OF_LABELS
+    variants = EACH_REGULARIZER
 
     def _check_probabilities(self) -> bool:
         labels = self._labels
@@ -84,18 +269,19 @@ class FTRLClassifier(Regularized, LinearClassifier):  # type: ignore[override]
         positive = expit(self.decision_function(X))
         return np.asarray(np.c_[1 - positive, positive])
 
-    def predict_proba_one(self, x: Any) -> dict[Any, float]:
+    def predict_proba_one(self, x: Mapping[Hashable, float]) -> dict[Hashable, float]:
         """The same for one dict."""
-        if self._loss_name != "logistic" or (self._labels is not None and self._outputs()[0] > 1):
+        if self._loss_name != "logistic" or (self._labels is not None and self._targets().outputs()[0] > 1):
             raise NotImplementedError("predict_proba_one is there for loss='logistic' and two classes")
         if self._model is None or self._labels is None or not self._labels.known:
             return {}
-        positive = float(expit((self._stream or self._open()).scores(x)[0, 0]))
+        positive = float(expit((self._stream or open_stream(self)).scores(x)[0, 0]))
         known = self._labels.known
         return {known[0]: 1.0} if len(known) == 1 else {known[0]: 1 - positive, known[1]: positive}
 
 
-class FTRLRegressor(Regularized, LinearRegressor):  # type: ignore[override]
+@learner
+class FTRLRegressor(FTRL, Regressor, Linear, Averaged, Horizon, Regularisation):
     """`FTRLClassifier`'s recipe for numbers: theta -= eta z, w = grad g*(theta).
 
     Parameters
@@ -113,35 +299,15 @@ class FTRLRegressor(Regularized, LinearRegressor):  # type: ignore[override]
     True
     """
 
-    _allowed, _kinds = OF_NUMBERS, "numbers"
+    loss: str = plain("epsilon_insensitive")
+    epsilon: float = at_least(0.0, 0.1)
 
-    def __init__(
-        self, *, loss: str = "epsilon_insensitive", epsilon: float = 0.1, regularizer: str = "l2",
-        step: str = "constant", rate: float = 1.0, C: float = 1.0, p: float | None = None,
-        groups: Any = None, l1: float = 0.0, radius: float = 1.0, signed: bool = True,
-        adagrad_delta: float = 1.0, coin_epsilon: float = 1.0, fit_intercept: bool = True,
-        intercept_scaling: float = 1.0, average: bool = False, max_iter: int = 20,
-        tol: float | None = 1e-3, n_iter_no_change: int = 2, shuffle: bool = True,
-        random_state: Any = None, warm_start: bool = False, verbose: int = 0, dtype: str = "float64",
-        growing: bool = False, horizon: float | None = None,
-    ) -> None:  # fmt: skip
-        self.loss, self.epsilon, self.regularizer = loss, epsilon, regularizer
-        self.step, self.rate, self.C = step, rate, C
-        self.p, self.groups, self.l1, self.radius, self.signed = p, groups, l1, radius, signed
-        self.adagrad_delta, self.coin_epsilon = adagrad_delta, coin_epsilon
-        self.fit_intercept, self.intercept_scaling = fit_intercept, intercept_scaling
-        self.average, self.max_iter, self.tol = average, max_iter, tol
-        self.n_iter_no_change, self.shuffle, self.random_state = n_iter_no_change, shuffle, random_state
-        self.warm_start, self.verbose, self.dtype, self.growing = warm_start, verbose, dtype, growing
-        self.horizon = horizon
+    _allowed = OF_NUMBERS
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.regressor_tags.poor_score = True  # a constant rate of 1 is for rows of length 1
         return tags
-
-    def _problem(self) -> str:
-        return "regression"
 
     def _losses_of(self, scores: np.ndarray, y: Any) -> np.ndarray:
         required = -float(self.epsilon) if self._loss_name == "epsilon_insensitive" else 0.0

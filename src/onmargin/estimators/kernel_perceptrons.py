@@ -2,41 +2,77 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ..errors import BadInput
-from .classifier import LinearClassifier
-from .gambling import Gambler
-from .parameters import require_positive
-from .support import Support
+from ..interface.classifier import Classifier
+from ..interface.fields import (
+    Averaged,
+    Budget,
+    KernelParameters,
+    Labelled,
+    Linear,
+    at_least,
+    group,
+    learner,
+    plain,
+    precision,
+)
+from ..interface.support import KernelForm
+from ..models.weights import Numbers
 
 
-class _KernelPerceptron(Support, LinearClassifier):
-    """A Perceptron that is always spelled in vectors."""
+@group
+class _Kernelled(Linear, Labelled, KernelParameters, Budget):
+    """Always in kernel form; no constant coordinate unless asked for."""
+
+    kernel: object = plain("rbf", lasting=True)
+    fit_intercept: bool = plain(False, lasting=True)
+    dtype: str | None = precision(None)
+
+
+@group
+class _Dropping(_Kernelled):
+    """A budget that is kept by dropping vectors."""
+
+    budget: object = plain(100, lasting=True)
+
+
+class KernelPerceptron(KernelForm, Classifier):
+    """A Perceptron that is always spelled in vectors; `_family` is its row."""
 
     _projects = True  # bounded, in any case
-    _family = ""
+    _solves = False  # a Gram matrix: values are wanted in float64; where vectors are dropped float32 will do
+    _keeps_square = False
+    _family: str = ""
 
     def _check_parameters(self) -> None:
+        if self.budget is None and self._family not in ("projectron", "projectron_plus"):
+            raise BadInput("budget=None; wanted a number of vectors, or text such as '64MB'")
         if self.kernel is None:
             raise BadInput(
                 f"kernel=None; {type(self).__name__} wants a kernel; 'linear' is the plain product"
             )
         super()._check_parameters()
 
-    def _recipe_name(self) -> str:
-        return f"{self._family}.{self._problem()}"
+    def row(self, problem: str) -> str:
+        """projectron.binary, rbp.top, ..."""
+        return f"{self._family}.{problem}"
 
     def _kernel_row(self) -> str:
-        return self._recipe_name()
+        return self.row(self._problem())
 
-    def _choices(self) -> dict[str, Any]:
+    def numbers(self) -> Numbers:
+        """A margin of 0 is asked for."""
         return {"margin": 0.0}
 
+    def _precision(self) -> str:
+        given = getattr(self, "dtype", None)
+        return super()._precision() if self._solves else "float32" if given is None else np.dtype(given).name
 
-class Projectron(_KernelPerceptron):
+
+@learner
+class Projectron(KernelPerceptron, _Kernelled, Averaged):
     """The kernel Perceptron with a small support: what is near the span of its vectors is projected on it.
 
     On a mistake with delta the distance of phi(x) from the span of the vectors kept: where delta <= tolerance
@@ -60,64 +96,23 @@ class Projectron(_KernelPerceptron):
     (True, True)
     """
 
-    def __init__(
-        self, *, tolerance: float = 0.1, plus: bool = False, kernel: Any = "rbf", gamma: Any = "scale",
-        degree: int = 3, coef0: float = 0.0, budget: Any = None, fit_intercept: bool = False,
-        intercept_scaling: float = 1.0, average: bool = False, max_iter: int = 20,
-        tol: float | None = 1e-3, n_iter_no_change: int = 2, shuffle: bool = True,
-        random_state: Any = None, classes: Any = None, class_weight: Any = None,
-        warm_start: bool = False, verbose: int = 0, dtype: str | None = None, growing: bool = False,
-    ) -> None:  # fmt: skip
-        self.tolerance, self.plus, self.kernel, self.gamma = tolerance, plus, kernel, gamma
-        self.degree, self.coef0, self.budget = degree, coef0, budget
-        self.fit_intercept, self.intercept_scaling = fit_intercept, intercept_scaling
-        self.average, self.max_iter, self.tol = average, max_iter, tol
-        self.n_iter_no_change, self.shuffle, self.random_state = n_iter_no_change, shuffle, random_state
-        self.classes, self.class_weight, self.warm_start = classes, class_weight, warm_start
-        self.verbose, self.dtype, self.growing = verbose, dtype, growing
+    tolerance: float = at_least(0.0, 0.1, lasting=True)
+    plus: bool = plain(False, lasting=True)
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        require_positive("tolerance", self.tolerance, True, False)
+    _solves = True
+    _keeps_square = True
 
     @property
     def _family(self) -> str:  # type: ignore[override]
         return "projectron_plus" if self.plus else "projectron"
 
-    def _choices(self) -> dict[str, Any]:
+    def numbers(self) -> Numbers:
+        """The margin asked for, and how near is near."""
         return {"margin": 1.0 if self.plus else 0.0, "tolerance": self.tolerance}
 
 
-class _Dropping(_KernelPerceptron):
-    """Budgets that are kept by dropping vectors."""
-
-    def __init__(
-        self, *, budget: Any = 100, kernel: Any = "rbf", gamma: Any = "scale", degree: int = 3,
-        coef0: float = 0.0, fit_intercept: bool = False, intercept_scaling: float = 1.0,
-        max_iter: int = 20, tol: float | None = 1e-3, n_iter_no_change: int = 2, shuffle: bool = True,
-        random_state: Any = None, classes: Any = None, class_weight: Any = None,
-        warm_start: bool = False, verbose: int = 0, dtype: str | None = None, growing: bool = False,
-    ) -> None:  # fmt: skip
-        self.budget, self.kernel, self.gamma, self.degree, self.coef0 = budget, kernel, gamma, degree, coef0
-        self.fit_intercept, self.intercept_scaling = fit_intercept, intercept_scaling
-        self.max_iter, self.tol, self.n_iter_no_change = max_iter, tol, n_iter_no_change
-        self.shuffle, self.random_state, self.classes = shuffle, random_state, classes
-        self.class_weight, self.warm_start, self.verbose = class_weight, warm_start, verbose
-        self.dtype, self.growing = dtype, growing
-
-    def _check_parameters(self) -> None:
-        if self.budget is None:
-            raise BadInput("budget=None; wanted a number of vectors, or text such as '64MB'")
-        super()._check_parameters()
-
-    def _precision(self) -> str:
-        return "float32" if self.dtype is None else np.dtype(self.dtype).name
-
-    def _has_square(self) -> bool:
-        return False
-
-
-class RandomBudgetPerceptron(Gambler, _Dropping):
+@learner
+class RandomBudgetPerceptron(KernelPerceptron, _Dropping):
     """The kernel Perceptron with a budget: where it is used up, a vector drawn at random makes room.
 
     The newcomer takes the slot floor(u B), u being the round's uniform: from `random_state`, or given as
@@ -138,9 +133,11 @@ class RandomBudgetPerceptron(Gambler, _Dropping):
     """
 
     _family = "rbp"
+    _draws = True
 
 
-class Forgetron(_Dropping):
+@learner
+class Forgetron(KernelPerceptron, _Dropping):
     """The kernel Perceptron with a budget: all is shrunk just so far that the oldest vector can be dropped.
 
     The self-tuned Forgetron. For k(x, x) <= 1, a budget B of at least 83 and |u| <= sqrt((B + 1) / ln(B + 1))
@@ -162,12 +159,11 @@ class Forgetron(_Dropping):
     """
 
     _family = "forgetron"
-
-    def _has_square(self) -> bool:
-        return True
+    _keeps_square = True
 
 
-class Stoptron(_Dropping):
+@learner
+class Stoptron(KernelPerceptron, _Dropping, Averaged):
     """The kernel Perceptron that stops learning when its budget is used up: a baseline.
 
     Parameters
@@ -183,18 +179,3 @@ class Stoptron(_Dropping):
     """
 
     _family = "stoptron"
-
-    def __init__(
-        self, *, budget: Any = 100, kernel: Any = "rbf", gamma: Any = "scale", degree: int = 3,
-        coef0: float = 0.0, fit_intercept: bool = False, intercept_scaling: float = 1.0,
-        average: bool = False, max_iter: int = 20, tol: float | None = 1e-3, n_iter_no_change: int = 2,
-        shuffle: bool = True, random_state: Any = None, classes: Any = None, class_weight: Any = None,
-        warm_start: bool = False, verbose: int = 0, dtype: str | None = None, growing: bool = False,
-    ) -> None:  # fmt: skip
-        super().__init__(
-            budget=budget, kernel=kernel, gamma=gamma, degree=degree, coef0=coef0,
-            fit_intercept=fit_intercept, intercept_scaling=intercept_scaling, max_iter=max_iter, tol=tol,
-            n_iter_no_change=n_iter_no_change, shuffle=shuffle, random_state=random_state, classes=classes,
-            class_weight=class_weight, warm_start=warm_start, verbose=verbose, dtype=dtype, growing=growing,
-        )  # fmt: skip
-        self.average = average

@@ -4,29 +4,40 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import scipy.sparse as sp
 
 from ..errors import BadInput
 from ..features.slots import Slots
+from ..interface.classifier import Classifier
+from ..interface.fields import (
+    Growing,
+    Labelled,
+    Passes,
+    Shuffled,
+    above,
+    learner,
+    plain,
+    precision,
+)
+from ..interface.support import KernelForm
+from ..interface.tables import Table
 from ..kernels import named
-from ..kernels.base import positive
+from ..kernels.base import Kernel, positive
 from ..kernels.composed import Columns
 from ..kernels.simple import Precomputed
-from ..models.kernel import KernelModel
-from ..models.kernel_state import Form
-from ..models.multikernel import MultiKernelModel
-from ..models.weights import Model
-from .classifier import LinearClassifier
-from .parameters import require_positive
-from .support import Support
+from ..models.kernel import Form, KernelModel
+from ..models.kernel_forms import MultiKernel
+from ..models.weights import Model, Numbers
+from .ftrl import between_1_and_2
 
 WIDTHS = (0.1, 1.0, 10.0)  # of the default kernels, times 1 / (features x variance)
 
 
-class OM2(Support, LinearClassifier):
+@learner
+class OM2(KernelForm, Classifier, Passes, Shuffled, Growing, Labelled):
     """Learn from several kernels with one set of coefficients; kernels that help get more weight.
 
     g(w) = q/2 |w|_{2,p}^2 over the kernels' spaces: scores are sum_j omega_j sum_i beta_i k_j(x_i, x) with
@@ -52,20 +63,18 @@ class OM2(Support, LinearClassifier):
     (True, (4,))
     """
 
+    kernels: Any = plain(None, lasting=True)
+    views: Any = plain(None, lasting=True)
+    q: float | None = above(
+        0.0, None, none=True, lasting=True, also=lambda value: value >= 2, wanted="a number of at least 2"
+    )
+    p: float | None = above(
+        0.0, None, none=True, lasting=True, also=between_1_and_2, wanted="a number above 1 and up to 2"
+    )
+    dtype: str | None = precision(None)
+
     kernel, gamma, degree, coef0, budget, fit_intercept = "many", "scale", 3, 0.0, None, False
     n_kernels_ = 0  # precomputed: how many matrices
-
-    def __init__(
-        self, *, kernels: Any = None, views: Any = None, q: float | None = None, p: float | None = None,
-        max_iter: int = 20, tol: float | None = 1e-3, n_iter_no_change: int = 2, shuffle: bool = True,
-        random_state: Any = None, classes: Any = None, class_weight: Any = None,
-        warm_start: bool = False, verbose: int = 0, dtype: str | None = None, growing: bool = False,
-    ) -> None:  # fmt: skip
-        self.kernels, self.views, self.q, self.p = kernels, views, q, p
-        self.max_iter, self.tol, self.n_iter_no_change = max_iter, tol, n_iter_no_change
-        self.shuffle, self.random_state, self.classes = shuffle, random_state, classes
-        self.class_weight, self.warm_start, self.verbose = class_weight, warm_start, verbose
-        self.dtype, self.growing = dtype, growing
 
     # ---- kernels
 
@@ -83,15 +92,15 @@ class OM2(Support, LinearClassifier):
             )
         return list(self.kernels)
 
-    def _form(self, gamma: float | None) -> Form:
+    def _kernels(self, gamma: float | None) -> Form:
         if self._is_precomputed():
-            rows = self._width // max(self.n_kernels_, 1)
+            rows = self._columns.width // max(self.n_kernels_, 1)
             blocks = [Precomputed(number * rows) for number in range(self.n_kernels_)]
             return Form(tuple(blocks), 0.0, self._precision())
         made = [_made(kernel, gamma) for kernel in self._listed()]
         if self.views is not None:
             made = [
-                Columns(kernel, self._columns(view)) for kernel, view in zip(made, self.views, strict=True)
+                Columns(kernel, self._view(view)) for kernel, view in zip(made, self.views, strict=True)
             ]
         return Form(tuple(made), 0.0, self._precision())
 
@@ -100,38 +109,37 @@ class OM2(Support, LinearClassifier):
         views = [] if self.views is None or isinstance(self.views, int) else list(self.views)
         return Slots(name for view in views if not isinstance(view, slice) for name in _single(view)), True
 
-    def _columns(self, view: Any) -> np.ndarray:
+    def _view(self, view: Any) -> np.ndarray:
         """A view's columns as numbers."""
+        width = self._columns.width
         if isinstance(view, slice):
-            view = range(*view.indices(max(self._width, 1)))
-        names: dict[Any, int] = self._slots or {}
+            view = range(*view.indices(max(width, 1)))
+        names: dict[Any, int] = self._columns.slots or {}
         found: list[Any] = [
             names.get(column, column) if isinstance(column, Hashable) else column for column in _single(view)
         ]
         if not found or not all(isinstance(column, int | np.integer) and column >= 0 for column in found):
             raise BadInput(f"views has {view!r}; wanted groups of column numbers, or names of columns")
-        if self._width and max(found) >= self._width and not self._by_name:
-            raise BadInput(f"views names column {max(found)}, but X has {self._width} columns")
+        if width and max(found) >= width and not self._columns.by_name:
+            raise BadInput(f"views names column {max(found)}, but X has {width} columns")
         return np.array(found, np.int64)
 
     def _model_kind(self) -> type[KernelModel]:
-        return MultiKernelModel
+        return MultiKernel
+
+    def row(self, problem: str) -> str:
+        """om2.binary, ..."""
+        return f"om2.{problem}"
 
     def _kernel_row(self) -> str:
-        return self._recipe_name()
+        return self.row(self._problem())
 
-    def _recipe_name(self) -> str:
-        return f"om2.{self._problem()}"
-
-    def _choices(self) -> dict[str, Any]:
-        return {"q": self._exponent(len(self._form(1.0).kernels))}
-
-    def _exponent(self, count: int) -> float:
+    def numbers(self) -> Numbers:
+        """The dual norm's exponent."""
+        count = len(self._kernels(1.0).kernels)
         if self.q is not None:
-            return float(self.q)
-        if self.p is not None:
-            return float(self.p / (self.p - 1.0))
-        return max(2.0, 2.0 * math.log(count))
+            return {"q": float(self.q)}
+        return {"q": float(self.p / (self.p - 1.0)) if self.p is not None else max(2.0, 2.0 * math.log(count))}
 
     def _check_parameters(self) -> None:
         if not self._is_precomputed():
@@ -143,18 +151,10 @@ class OM2(Support, LinearClassifier):
         super()._check_parameters()
         if self.q is not None and self.p is not None:
             raise BadInput("q and p say the same thing; give one of them")
-        if self.q is not None:
-            require_positive("q", self.q, False, False)
-            if self.q < 2:
-                raise BadInput(f"q={self.q!r}; wanted a number of at least 2")
-        if self.p is not None:
-            require_positive("p", self.p, False, False)
-            if not 1 < self.p <= 2:
-                raise BadInput(f"p={self.p!r}; wanted a number above 1 and up to 2")
 
     # ---- tables
 
-    def _table(self, X: Any, *, reset: bool, learning: bool = False) -> Any:
+    def _table(self, X: Any, *, reset: bool, learning: bool = False) -> Table:
         if not self._is_precomputed():
             return super()._table(X, reset=reset, learning=learning)
         if np.iscomplexobj(X):
@@ -171,9 +171,9 @@ class OM2(Support, LinearClassifier):
         flat = np.ascontiguousarray(
             cube.transpose(1, 0, 2).reshape(cube.shape[1], cube.shape[0] * cube.shape[2])
         )
-        return LinearClassifier._table(self, flat, reset=reset, learning=learning)
+        return super()._table(flat, reset=reset)  # (not square any more)
 
-    def _set_weights(self, model: Model, coef: Any, intercept: Any) -> None:
+    def _start_from(self, model: Model, coef: Any, intercept: Any) -> None:
         if coef is not None or intercept is not None:
             raise BadInput("OM2 has no weights to start from; leave coef_init= out")
 
@@ -182,8 +182,7 @@ class OM2(Support, LinearClassifier):
     @property
     def kernel_weights_(self) -> np.ndarray:
         """omega: what each kernel's scores are multiplied by."""
-        model: Any = self._kernel_model()
-        return np.array(model.omegas)
+        return cast(MultiKernel, self._support()).kernel_weights()
 
     def plot_kernels(self, names: list[str] | None = None, ax: Any = None) -> Any:
         """The kernels' weights as bars; returns the figure."""
@@ -200,7 +199,7 @@ class OM2(Support, LinearClassifier):
         raise BadInput("OM2 has many kernels to explain with; look at kernel_weights_, or plot_kernels()")
 
 
-def _made(kernel: Any, gamma: float | None) -> Any:
+def _made(kernel: Any, gamma: float | None) -> Kernel:
     """One entry of `kernels`; its own gamma, or the data's."""
     if isinstance(kernel, tuple) and len(kernel) == 2 and isinstance(kernel[1], dict):
         given = dict(kernel[1])

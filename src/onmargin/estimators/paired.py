@@ -2,32 +2,54 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple, Self, cast
 
 import numpy as np
 import scipy.sparse as sp
 
 from ..compiled.checks import first_not_finite
-from ..errors import BadInput, require_whole
-from ..learn.spaces.arrays import Start
-from ..models.paired import Paired, PairedModel
-from ..models.paired_kernel import PairedKernel
+from ..compiled.rows import Rows
+from ..errors import BadInput
+from ..interface.classifier import Classifier
+from ..interface.dicts import ModelStream
+from ..interface.fields import (
+    Averaged,
+    Classes,
+    KernelParameters,
+    Linear,
+    above,
+    at_least,
+    learner,
+    one_of,
+    precision,
+    whole,
+)
+from ..interface.groups import Rounds
+from ..interface.passes import TrainingSet, blocks
+from ..interface.rounds import all_pairs, checked_rounds, random_rounds, seen_rounds
+from ..interface.support import KernelForm
+from ..interface.tables import Table
+from ..interface.targets import dense
+from ..interface.weights import frame_of
+from ..models.kernel import KernelModel
+from ..models.paired import Paired, PairedKernel, PairedModel
 from ..models.pairing import Given
-from ..models.weights import Model
-from .classifier import LinearClassifier, _dense
-from .explain import frame_of
-from .gambling import Gambler
-from .lessons import Lesson, blocks
-from .paired_rows import all_pairs, checked_rounds, random_rounds, seen_rounds
-from .paired_stream import PairedStream
-from .support import Support
+from ..models.weights import Model, Numbers
 
 RULES = ("correct_mistakes", "dca", "sequential", "auc", "max_violators")
-SAMPLERS = ("reservoir", "recent", "pairs")
 MOST = 10_000_000  # examples of a class that are kept
 
 
-class PairedClassifier(Gambler, Support, LinearClassifier):
+class Planned(NamedTuple):
+    """Rounds of a fit that are known in advance, or drawn anew each pass (None)."""
+
+    rounds: Rounds | None
+    marks: np.ndarray  # of all rows: 1 for the labels each has
+    weights: np.ndarray
+
+
+@learner
+class PairedClassifier(KernelForm, Classifier, Linear, Averaged, Classes, KernelParameters):
     """Passive-Aggressive rounds of one example per class, so that a rare class counts as a common one.
 
     min 1/2 |w - w_t|^2 + C sum_j c_j slack_j  s.t.  y_j <w, x_j> >= margin - slack_j, over the examples j of
@@ -63,73 +85,50 @@ class PairedClassifier(Gambler, Support, LinearClassifier):
     True
     """
 
+    rule: str = one_of(*RULES, listed=True)
+    C: float = above(0.0, 1.0, inf=True)
+    margin: float | None = at_least(0.0, None, none=True)
+    reservoir: int = whole(100, lasting=True)
+    sampler: str = one_of("reservoir", "recent", "pairs", listed=True, lasting=True)
+    dtype: str | None = precision(None)
+
+    variants = ({}, {"kernel": "rbf"})
     class_weight = None  # rounds are balanced by themselves
     budget = None
-    _may_be_none = ("margin",)
     _has_lanes = False
-    _bars = "zero"
-    _apart = True
-
-    def __init__(
-        self, *, rule: str = "correct_mistakes", C: float = 1.0, margin: float | None = None,
-        reservoir: int = 100, sampler: str = "reservoir", fit_intercept: bool = True,
-        intercept_scaling: float = 1.0, average: bool = False, max_iter: int = 20,
-        tol: float | None = 1e-3, n_iter_no_change: int = 2, shuffle: bool = True,
-        random_state: Any = None, classes: Any = None, warm_start: bool = False, verbose: int = 0,
-        dtype: str | None = None, growing: bool = False, kernel: Any = None, gamma: Any = "scale",
-        degree: int = 3, coef0: float = 0.0,
-    ) -> None:  # fmt: skip
-        self.rule, self.C, self.margin, self.reservoir, self.sampler = rule, C, margin, reservoir, sampler
-        self.fit_intercept, self.intercept_scaling = fit_intercept, intercept_scaling
-        self.average, self.max_iter, self.tol = average, max_iter, tol
-        self.n_iter_no_change, self.shuffle, self.random_state = n_iter_no_change, shuffle, random_state
-        self.classes, self.warm_start, self.verbose = classes, warm_start, verbose
-        self.dtype, self.growing = dtype, growing
-        self.kernel, self.gamma, self.degree, self.coef0 = kernel, gamma, degree, coef0
+    _set_rule = "zero"
+    _one_against_all = True
+    _draws = True
+    _stream_kind = ModelStream
+    _linear_model = PairedModel
+    _asked: Any = None  # the rounds that a fit was given
+    _plan: Planned | None = None
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if self.rule not in RULES:
-            raise BadInput(f"rule={self.rule!r}; wanted one of {', '.join(map(repr, RULES))}")
-        if self.sampler not in SAMPLERS:
-            raise BadInput(f"sampler={self.sampler!r}; wanted one of {', '.join(map(repr, SAMPLERS))}")
-        require_whole("reservoir", self.reservoir)
         if self.reservoir > MOST:
             raise BadInput(f"reservoir={self.reservoir!r}; wanted at most {MOST:,} examples of each class")
 
     # ---- the model
 
-    def _recipe_name(self) -> str:
-        return f"pa1.{self._problem()}"  # for its Space and its answers
+    def row(self, problem: str) -> str:
+        """For its Space and its answers."""
+        return f"pa1.{problem}"
 
     def _required(self) -> float:
         return float(self.margin) if self.margin is not None else 2.0 if self.rule == "auc" else 1.0
 
-    def _choices(self) -> dict[str, Any]:
+    def numbers(self) -> Numbers:
+        """C, the margin, the rule, the reservoirs."""
         chosen = {"C": self.C, "margin": self._required(), "rule": self.rule, "sampler": self.sampler}
-        return chosen | {"reservoir": int(self.reservoir), "sets": self._sets()}
+        return chosen | {"reservoir": int(self.reservoir), "sets": self._targets().sets}
 
-    def _made_model(self, start: Start) -> Model:
-        if self._in_kernel:
-            return super()._made_model(start)
-        return PairedModel(self._recipe(), start, self._all_choices())
-
-    def _model_kind(self) -> Any:
+    def _model_kind(self) -> type[KernelModel]:
         return PairedKernel
 
-    def _new_stream(self, model: Model, slots: Any) -> Any:
-        if isinstance(model, PairedModel):
-            return PairedStream(self, model, slots)
-        return super()._new_stream(model, slots)
-
-    def _rows(self, X: Any) -> Any:
+    def _rows(self, X: Table) -> Rows:
         """Arrays row by row, as those that are kept."""
         return super()._rows(X if sp.issparse(X) else np.ascontiguousarray(X))
-
-    def _paired(self) -> Paired:
-        model = self._fitted()
-        assert isinstance(model, Paired)
-        return model
 
     @property
     def _is_stochastic(self) -> bool:
@@ -140,7 +139,7 @@ class PairedClassifier(Gambler, Support, LinearClassifier):
     def fit(  # type: ignore[override]
         self, X: Any, y: Any, rounds: Any = None, coef_init: Any = None, intercept_init: Any = None,
         sample_weight: Any = None,
-    ) -> Any:  # fmt: skip
+    ) -> Self:  # fmt: skip
         """Learn from scratch in at most `max_iter` passes (`warm_start`: go on from here).
 
         rounds : None (as `sampler` says), or row numbers, one round per line (an array, or lists of any
@@ -152,78 +151,78 @@ class PairedClassifier(Gambler, Support, LinearClassifier):
         finally:
             del self._asked
 
-    def _run_passes(self, X: Any, model: Model, lesson: Lesson) -> None:
-        asked: Any = self.__dict__.get("_asked")
-        assert isinstance(model, Paired)
+    def _run_passes(self, X: Table, model: Model, data: TrainingSet) -> None:
+        asked = self._asked
         if asked is None and self.sampler != "pairs":
-            super()._run_passes(X, model, lesson)
+            super()._run_passes(X, model, data)
             return
-        bad = first_not_finite(lesson.rows, lesson.count)  # also rows that no round may have
-        if bad < lesson.count:
-            raise self._not_finite(X, bad)
-        marks = self._marks(model, lesson)
+        bad = first_not_finite(data.rows, data.size)  # also rows that no round may have
+        if bad < data.size:
+            raise self._bad_row(X, bad)
+        paired = cast(Paired, model)
+        marks = self._marks(paired, data)
         if isinstance(asked, str):
-            asked = all_pairs(asked, marks, model.pairing.sets)
-        self._planned = None
+            asked = all_pairs(asked, marks, paired.pairing.sets)
+        planned = None
         if asked is not None:
-            self._planned = seen_rounds(checked_rounds(asked, lesson.count), lesson.weights)
-        self._all_marks = marks, lesson.weights
+            planned = seen_rounds(checked_rounds(asked, data.size), data.weights)
+        self._plan = Planned(planned, marks, data.weights)
         try:
-            super()._run_passes(X, model, lesson)
+            super()._run_passes(X, model, data)
         finally:
-            model.pairing.given = None
-            del self._planned, self._all_marks
-        self._leave_behind(model, lesson)
+            paired.pairing.given = None
+            del self._plan
+        self._leave_behind(paired, data)
 
     def _row_order(self, generator: np.random.Generator, count: int, model: Model) -> np.ndarray:
         """Of rounds that are known in advance, the first member of each."""
-        if "_all_marks" not in self.__dict__:
+        if self._plan is None:
             return super()._row_order(generator, count, model)
-        assert isinstance(model, Paired)
-        marks, weights = self._all_marks
-        members, starts = self._planned or random_rounds(generator, marks, weights, model.pairing.sets)
-        model.pairing.given = Given(members, starts, marks, weights, members)
+        rounds, marks, weights = self._plan
+        pairing = cast(Paired, model).pairing
+        members, starts = rounds or random_rounds(generator, marks, weights, pairing.sets)
+        pairing.given = Given(members, starts, marks, weights, members)
         return np.asarray(members[starts[:-1]])
 
-    def _marks(self, model: Paired, lesson: Lesson) -> np.ndarray:
+    def _marks(self, model: Paired, data: TrainingSet) -> np.ndarray:
         """Of all rows: 1 for the labels each has."""
-        labels = self._labels
-        assert labels is not None
+        labels = self._targets().labels
         parts = [
-            model.pairing.marks_of(_dense(some) if labels.sets else labels.targets(labels.codes(some)))
-            for some in (block.take(lesson.y) for block in blocks(lesson.count))
+            model.pairing.marks_of(dense(some) if labels.sets else labels.targets(labels.codes(some)))
+            for some in (block.take(data.y) for block in blocks(data.size))
         ]
         return np.concatenate(parts)
 
-    def _leave_behind(self, model: Paired, lesson: Lesson) -> None:
+    def _leave_behind(self, model: Paired, data: TrainingSet) -> None:
         """Reservoirs of the table's rows, for a stream that goes on from here."""
-        luck = self._generator(7).random(lesson.count)
-        cut = self._cutter(model, lesson, True)
-        for block in blocks(lesson.count):
+        luck = self._generator(7).random(data.size)
+        cut = self._targets().cutter(model, data, True)
+        for block in blocks(data.size):
             for part, targets, weights in cut(block):
-                model.remember(lesson.rows, part.first, part.count, targets, weights, part.take(luck))
+                model.remember(data.rows, part.first, part.size, targets, weights, part.take(luck))
 
     # ---- answers
 
     @property
     def threshold_(self) -> Any:
         """rule="auc": the running middle between the sides' scores, one per output; otherwise 0."""
-        middles = self._paired().middles()
+        middles = self._fitted().thresholds
         return float(middles[0]) if len(middles) == 1 else middles.copy()
 
     @property
     def intercept_(self) -> np.ndarray:
         """What every score has added: the constant coordinate's share, less the thresholds."""
-        return np.asarray(super().intercept_ - self._paired().middles())
+        return np.asarray(super().intercept_ - self._fitted().thresholds)
 
     def explain(self, x: Any, k: int | None = None) -> Any:
         """What each feature (or support vector) adds to each score, and the threshold takes away."""
         found = super().explain(x, k)
         if not self._in_kernel or self.rule != "auc":
             return found
+        names, middles = self._targets().output_names(), self._fitted().thresholds
         lines = [
             (label, -1, float("nan"), float("nan"), -float(middle))
-            for label, middle in zip(self._output_names(), self._paired().middles(), strict=True)
+            for label, middle in zip(names, middles, strict=True)
         ]
         return frame_of([*found.itertuples(index=False, name=None), *lines], list(found.columns))
 

@@ -1,4 +1,4 @@
-"""The Passive-Aggressive family for classes and label sets."""
+"""The Passive-Aggressive family: classes, label sets, numbers."""
 
 from __future__ import annotations
 
@@ -7,19 +7,32 @@ from typing import Any
 import numpy as np
 
 from ..errors import BadInput
-from .classifier import LinearClassifier
-from .support import Support
+from ..interface.classifier import Classifier
+from ..interface.fields import (
+    Averaged,
+    Budget,
+    Horizon,
+    KernelParameters,
+    Labelled,
+    Linear,
+    above,
+    at_least,
+    learner,
+    one_of,
+    plain,
+    precision,
+)
+from ..interface.regressor import Regressor
+from ..interface.support import KernelForm
+from ..models.weights import Numbers
 
-STEPS = ("pa", "pa1", "pa2")
+STEPS = ({"step": "pa"}, {"step": "pa1"}, {"step": "pa2"})  # to compile ahead with
 
 
-def check_step(step: str) -> None:
-    """One of the three step rules."""
-    if step not in STEPS:
-        raise BadInput(f"step={step!r}; wanted 'pa', 'pa1' or 'pa2'")
-
-
-class PassiveAggressiveClassifier(Support, LinearClassifier):
+@learner
+class PassiveAggressiveClassifier(
+    KernelForm, Classifier, Linear, Averaged, Labelled, Horizon, KernelParameters, Budget
+):
     """Leave the model alone when the margin is met; otherwise move it as little as possible.
 
     w_{t+1} = argmin 1/2 |w - w_t|^2 + C slack  s.t.  y <w, x> >= 1 - slack: a step of
@@ -52,38 +65,23 @@ class PassiveAggressiveClassifier(Support, LinearClassifier):
     True
     """
 
-    def __init__(
-        self, *, C: float = 1.0, step: str = "pa1", margin: float = 1.0, update: str = "top",
-        multilabel: str = "ranking", cost: Any = None, cost_update: str = "max_loss",
-        fit_intercept: bool = True, intercept_scaling: float = 1.0, average: bool = False,
-        max_iter: int = 20, tol: float | None = 1e-3, n_iter_no_change: int = 2, shuffle: bool = True,
-        random_state: Any = None, classes: Any = None, class_weight: Any = None,
-        warm_start: bool = False, verbose: int = 0, dtype: str | None = None, growing: bool = False,
-        horizon: float | None = None, kernel: Any = None, gamma: Any = "scale", degree: int = 3,
-        coef0: float = 0.0, budget: Any = None,
-    ) -> None:  # fmt: skip
-        self.C, self.step, self.margin, self.update = C, step, margin, update
-        self.multilabel, self.cost, self.cost_update = multilabel, cost, cost_update
-        self.fit_intercept, self.intercept_scaling = fit_intercept, intercept_scaling
-        self.average, self.max_iter, self.tol = average, max_iter, tol
-        self.n_iter_no_change, self.shuffle, self.random_state = n_iter_no_change, shuffle, random_state
-        self.classes, self.class_weight, self.warm_start = classes, class_weight, warm_start
-        self.verbose, self.dtype, self.growing, self.horizon = verbose, dtype, growing, horizon
-        self.kernel, self.gamma, self.degree, self.coef0, self.budget = kernel, gamma, degree, coef0, budget
+    C: float = above(0.0, 1.0, inf=True)
+    step: str = one_of("pa1", "pa", "pa2", said=("pa", "pa1", "pa2"))
+    margin: float = at_least(0.0, 1.0)
+    update: str = one_of("top", "all")
+    multilabel: str = one_of("ranking", "calibrated", lasting=True)
+    cost: object = plain(None)
+    cost_update: str = one_of("max_loss", "prediction")
+    dtype: str | None = precision(None)
+
+    variants = (*STEPS, {"kernel": "rbf"}, {"kernel": "rbf", "budget": 10})
 
     @property
-    def _bars(self) -> str:  # type: ignore[override]
+    def _set_rule(self) -> str:  # type: ignore[override]
         return "dummy" if self.multilabel == "calibrated" else "running"
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_step(self.step)
-        if self.update not in ("top", "all"):
-            raise BadInput(f"update={self.update!r}; wanted 'top' or 'all'")
-        if self.multilabel not in ("ranking", "calibrated"):
-            raise BadInput(f"multilabel={self.multilabel!r}; wanted 'ranking' or 'calibrated'")
-        if self.cost_update not in ("max_loss", "prediction"):
-            raise BadInput(f"cost_update={self.cost_update!r}; wanted 'max_loss' or 'prediction'")
         if self.cost is not None:
             self._check_cost()
 
@@ -93,7 +91,7 @@ class PassiveAggressiveClassifier(Support, LinearClassifier):
         except (TypeError, ValueError):
             raise BadInput(f"cost={self.cost!r}; wanted a square matrix of numbers") from None
         known = 0 if self._labels is None else len(self._labels.known)
-        if self._sets():
+        if self._targets().sets:
             raise BadInput("cost= is for one label per example; leave it out for sets of labels")
         if self.update == "all":
             raise BadInput("cost= and update='all' do not go together; choose one")
@@ -105,12 +103,12 @@ class PassiveAggressiveClassifier(Support, LinearClassifier):
         if not np.isfinite(cost).all() or (cost < 0).any() or np.diag(cost).any():
             raise BadInput("cost wants finite numbers of at least 0 with a diagonal of 0")
 
-    def _check_open(self) -> None:
+    def _refuse_new_class(self) -> None:
         if self.cost is not None:
             raise BadInput("a new class came, but cost= has no row for it; announce all classes=")
 
-    def _recipe_name(self) -> str:
-        problem = self._problem()
+    def row(self, problem: str) -> str:
+        """pa1.binary, pa1.top, pa1.all, pa1.labels, pa1.calibrated, pa1.max_loss, ..."""
         if problem == "labels":
             if self.update == "all":
                 raise BadInput(
@@ -124,13 +122,15 @@ class PassiveAggressiveClassifier(Support, LinearClassifier):
             return f"{self.step}.all"
         return f"{self.step}.{problem}"
 
-    def _choices(self) -> dict[str, Any]:
-        choices: dict[str, Any] = {"C": self.C, "margin": self.margin}
+    def numbers(self) -> Numbers:
+        """C, the margin asked for, and the square roots of the costs."""
+        numbers: Numbers = {"C": self.C, "margin": self.margin}
         if self.cost is not None:
-            choices["cost"] = np.sqrt(np.asarray(self.cost, float))
-        return choices
+            numbers["cost"] = np.sqrt(np.asarray(self.cost, float))
+        return numbers
 
 
+@learner
 class MIRA(PassiveAggressiveClassifier):
     """Passive-Aggressive with every violated class at once (`update="all"`).
 
@@ -148,26 +148,52 @@ class MIRA(PassiveAggressiveClassifier):
     True
     """
 
-    step, update, multilabel, cost, cost_update = "pa1", "all", "ranking", None, "max_loss"
-
-    def __init__(
-        self, *, C: float = 1.0, margin: float = 1.0, fit_intercept: bool = True,
-        intercept_scaling: float = 1.0, average: bool = False, max_iter: int = 20,
-        tol: float | None = 1e-3, n_iter_no_change: int = 2, shuffle: bool = True,
-        random_state: Any = None, classes: Any = None, class_weight: Any = None,
-        warm_start: bool = False, verbose: int = 0, dtype: str | None = None, growing: bool = False,
-        horizon: float | None = None, kernel: Any = None, gamma: Any = "scale", degree: int = 3,
-        coef0: float = 0.0, budget: Any = None,
-    ) -> None:  # fmt: skip
-        self.C, self.margin = C, margin
-        self.fit_intercept, self.intercept_scaling = fit_intercept, intercept_scaling
-        self.average, self.max_iter, self.tol = average, max_iter, tol
-        self.n_iter_no_change, self.shuffle, self.random_state = n_iter_no_change, shuffle, random_state
-        self.classes, self.class_weight, self.warm_start = classes, class_weight, warm_start
-        self.verbose, self.dtype, self.growing, self.horizon = verbose, dtype, growing, horizon
-        self.kernel, self.gamma, self.degree, self.coef0, self.budget = kernel, gamma, degree, coef0, budget
+    fixed = {"step": "pa1", "update": "all", "multilabel": "ranking", "cost": None, "cost_update": "max_loss"}
+    variants = ({},)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_label = False
         return tags
+
+
+@learner
+class PassiveAggressiveRegressor(KernelForm, Regressor, Linear, Averaged, Horizon, KernelParameters, Budget):
+    """Leave the model alone when the prediction is within epsilon; otherwise move as little as possible.
+
+    loss = [|y - <w, x>| - epsilon]_+, a step of min(C, loss / |x|^2) towards y (PA-I).
+
+    Parameters
+    ----------
+    C : aggressiveness, the longest step (PA-I) or the price of squared slack (PA-II).
+    step : "pa", "pa1" or "pa2".
+    epsilon : errors up to here cost nothing.
+    horizon : None, or how many rounds are remembered: w is multiplied by 1 - 1 / horizon every round.
+    kernel, gamma, degree, coef0, budget : the kernel form, |x|^2 being k(x, x); see `om.kernels`.
+
+    `sample_weight` multiplies C (no effect on step="pa").
+
+    Reference: Crammer et al. 2006, section 5.
+
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.preprocessing import scale
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = PassiveAggressiveRegressor(average=True, random_state=0).fit(scale(X), y)
+    >>> model.score(scale(X), y) > 0.4
+    True
+    """
+
+    C: float = above(0.0, 1.0, inf=True)
+    step: str = one_of("pa1", "pa", "pa2", said=("pa", "pa1", "pa2"))
+    epsilon: float = at_least(0.0, 0.1)
+    dtype: str | None = precision(None)
+
+    variants = STEPS
+
+    def row(self, problem: str) -> str:
+        """pa1.regression, ..."""
+        return f"{self.step}.regression"
+
+    def numbers(self) -> Numbers:
+        """C, and the error that costs nothing."""
+        return {"C": self.C, "epsilon": self.epsilon}

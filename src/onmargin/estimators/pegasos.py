@@ -3,26 +3,42 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import clone as sklearn_clone
 from sklearn.utils.validation import _num_samples
 
-from ..errors import BadInput, require_whole
+from ..errors import BadInput
 from ..features.slots import Slots
-from ..models.weights import Model
-from .lessons import NO_ORDER, Lesson
-from .objective import SvmObjective
-from .orders import Orders
-from .parameters import require_positive
-from .priors import Prior
-from .support import Support
+from ..interface.classifier import Classifier
+from ..interface.fields import (
+    Budget,
+    Growing,
+    Intercept,
+    KernelParameters,
+    Labelled,
+    Passes,
+    above,
+    learner,
+    one_of,
+    plain,
+    precision,
+    require_positive,
+    whole,
+)
+from ..interface.objective import SvmObjective
+from ..interface.orders import Orders
+from ..interface.passes import TrainingSet
+from ..interface.priors import Prior
+from ..interface.support import KernelForm
+from ..interface.tables import Table
+from ..learn.vocabulary import NO_ORDER
+from ..models.weights import Model, Numbers
 
-ORDERS = ("shuffle", "cyclic", "random")
 
-
-class Pegasos(Support, SvmObjective):
+@learner
+class Pegasos(KernelForm, Classifier, Passes, Growing, Intercept, Labelled, KernelParameters, Budget):
     """The support vector machine by stochastic subgradient steps of length 1 / (lam t).
 
     f(w) = lam/2 |w - prior|^2 + 1/N sum c_i [1 - y_i <w, x_i>]_+; in round t
@@ -61,34 +77,28 @@ class Pegasos(Support, SvmObjective):
     (True, True)
     """
 
-    _takes_share, _frames = True, 5
+    lam: float | None = above(0.0, None, none=True, lasting=True)
+    order: str = one_of("shuffle", "cyclic", "random")
+    batch_size: int = whole(1, lasting=True)
+    project: bool = plain(False, lasting=True)
+    average: bool | float = plain(True, lasting=True)
+    prior: Any = plain(None)
+    multiclass: str = one_of("crammer_singer", "one_vs_all", lasting=True)
+    fit_intercept: bool | str = plain(True, lasting=True)
+    dtype: str | None = precision(None)
+
+    variants = ({}, {"kernel": "rbf"}, {"kernel": "rbf", "budget": 10})
+    objective_: float
+    dual_gap_: float
     _lam = 1e-4  # where it is not given: streams
     _rounds = 1.0  # of a fit, where they are known beforehand
-
-    def __init__(
-        self, *, lam: float | None = None, order: str = "shuffle", batch_size: int = 1,
-        project: bool = False, average: bool | float = True, prior: Any = None,
-        multiclass: str = "crammer_singer", fit_intercept: bool | str = True,
-        intercept_scaling: float = 1.0, max_iter: int = 20, tol: float | None = 1e-3,
-        n_iter_no_change: int = 2, random_state: Any = None, classes: Any = None,
-        class_weight: Any = None, warm_start: bool = False, verbose: int = 0, dtype: str | None = None,
-        growing: bool = False,
-        kernel: Any = None, gamma: Any = "scale", degree: int = 3, coef0: float = 0.0, budget: Any = None,
-    ) -> None:  # fmt: skip
-        self.lam, self.order, self.batch_size, self.project = lam, order, batch_size, project
-        self.average, self.prior, self.multiclass = average, prior, multiclass
-        self.fit_intercept, self.intercept_scaling = fit_intercept, intercept_scaling
-        self.max_iter, self.tol, self.n_iter_no_change = max_iter, tol, n_iter_no_change
-        self.random_state, self.classes, self.class_weight = random_state, classes, class_weight
-        self.warm_start, self.verbose, self.dtype, self.growing = warm_start, verbose, dtype, growing
-        self.kernel, self.gamma, self.degree, self.coef0, self.budget = kernel, gamma, degree, coef0, budget
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.poor_score = True  # weights of 1000 against 0.0001 need more than 1000 passes
         return tags
 
-    def __sklearn_clone__(self) -> Any:
+    def __sklearn_clone__(self) -> Self:
         """A fresh learner; the prior stays fitted."""
         params = self.get_params(deep=False)
         kept = params.pop("prior")
@@ -97,26 +107,20 @@ class Pegasos(Support, SvmObjective):
     # ---- parameters
 
     @property
-    def _bars(self) -> str:  # type: ignore[override]
+    def _set_rule(self) -> str:  # type: ignore[override]
         return "running" if self.multiclass == "crammer_singer" else "zero"
 
     @property
-    def _apart(self) -> bool:  # type: ignore[override]
+    def _one_against_all(self) -> bool:  # type: ignore[override]
         return self.multiclass == "one_vs_all"
 
     @property
     def _suffix(self) -> float:
+        """The share of the last hypotheses that is averaged."""
         return 1.0 if isinstance(self.average, bool | np.bool_) else float(self.average)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if self.lam is not None:
-            require_positive("lam", self.lam, False, False)
-        require_whole("batch_size", self.batch_size)
-        if self.order not in ORDERS:
-            raise BadInput(f"order={self.order!r}; wanted 'shuffle', 'cyclic' or 'random'")
-        if self.multiclass not in ("crammer_singer", "one_vs_all"):
-            raise BadInput(f"multiclass={self.multiclass!r}; wanted 'crammer_singer' or 'one_vs_all'")
         if isinstance(self.fit_intercept, str) and self.fit_intercept != "free":
             raise BadInput(f"fit_intercept={self.fit_intercept!r}; wanted True, False or 'free'")
         if not isinstance(self.average, bool | np.bool_):
@@ -131,7 +135,7 @@ class Pegasos(Support, SvmObjective):
             )
         if self._in_kernel:
             self._check_kernel_form()
-        if self.project and self.multiclass == "one_vs_all" and self._outputs()[0] > 1:
+        if self.project and self.multiclass == "one_vs_all" and self._targets().outputs()[0] > 1:
             raise BadInput("project=True has one ball for all classes; use multiclass='crammer_singer'")
 
     def _check_kernel_form(self) -> None:
@@ -146,8 +150,8 @@ class Pegasos(Support, SvmObjective):
         if self.budget is not None and self.batch_size > 1:
             raise BadInput("budget= projects step by step; set batch_size=1, or budget=None")
 
-    def _recipe_name(self) -> str:
-        problem = self._problem()
+    def row(self, problem: str) -> str:
+        """pegasos.binary, pegasos.top, pegasos.apart, ..."""
         if self.multiclass == "one_vs_all" and problem != "binary":
             problem = "apart" if problem == "top" else "apart_labels"
         return f"pegasos.{problem}"
@@ -157,7 +161,8 @@ class Pegasos(Support, SvmObjective):
         """lam as it is used."""
         return float(self._fitted().numbers["lam"])
 
-    def _choices(self) -> dict[str, Any]:
+    def numbers(self) -> Numbers:
+        """lam, the mini-batch, the ball, the share that is averaged."""
         begun = {} if self._model is None else self._model.numbers
         lam = float(self.lam) if self.lam is not None else begun.get("lam", self._lam)
         radius = begun.get("radius", 1.0 / math.sqrt(lam)) if self.project else math.inf
@@ -178,20 +183,17 @@ class Pegasos(Support, SvmObjective):
             return
         if self.project and "_lam" not in self.__dict__:
             raise BadInput("project=True with prior= needs the whole set to know its ball; use fit")
-        labels, prior = self._labels, Prior(self.prior)
+        labels, prior, columns = self._labels, Prior(self.prior), self._columns
         if labels is None or not (labels.closed or len(labels.known) > 1 or labels.sets):
             raise BadInput("prior= has a sign for each class; announce the classes (classes=) first")
         coef, intercept = prior.rows(labels)
-        coef = prior.columns(coef, None if self._slots is None else list(self._slots))
-        width = len(self._slots) if self._by_name and self._slots else self._width
+        coef = prior.columns(coef, None if columns.slots is None else list(columns.slots))
+        width = len(columns.slots) if columns.by_name and columns.slots else columns.width
         if coef.shape[1] != width:
             raise BadInput(f"prior= has {coef.shape[1]} coefficients a row; wanted {width}, one per feature")
         if intercept.any() and not self._bias:
             raise BadInput("prior= has an intercept, but fit_intercept=False; set it to True")
-        table = model.space.prior.reshape(model.start.slots, -1)
-        table[:width, : len(coef)] = coef.T
-        if self._bias:
-            table[-1, : len(coef)] = intercept / self._bias
+        model.set_prior(coef, intercept / self._bias if self._bias else None)
 
     def _first_names(self) -> tuple[Slots, bool]:
         if self.prior is None:
@@ -200,11 +202,11 @@ class Pegasos(Support, SvmObjective):
         named = prior.names is not None
         return Slots(prior.names if prior.names is not None else range(prior.coef.shape[1])), named
 
-    def _check_open(self) -> None:
+    def _refuse_new_class(self) -> None:
         if self.prior is not None:
             raise BadInput("a new class came, but prior= has no row for it; announce all classes=")
 
-    def _set_weights(self, model: Model, coef: Any, intercept: Any) -> None:
+    def _start_from(self, model: Model, coef: Any, intercept: Any) -> None:
         if coef is not None or intercept is not None:
             raise BadInput("Pegasos multiplies its first weights by 0: use prior= in place of coef_init")
 
@@ -212,7 +214,7 @@ class Pegasos(Support, SvmObjective):
 
     def fit(
         self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None, sample_weight: Any = None
-    ) -> Any:
+    ) -> Self:
         """Learn from scratch in at most `max_iter` passes (`warm_start`: go on from here)."""
         with self._all_or_nothing():
             rows = _num_samples(X)
@@ -225,16 +227,25 @@ class Pegasos(Support, SvmObjective):
             del self._lam, self._rounds
         return self
 
+    def _svm(self) -> SvmObjective:
+        ranked, free = self.multiclass == "crammer_singer", self.fit_intercept == "free"
+        return SvmObjective(self, ranked, free, self.batch_size)
+
     def _row_order(self, generator: np.random.Generator, count: int, model: Model) -> np.ndarray:
         return self._orders.next(generator) if self.order != "cyclic" else NO_ORDER
 
-    def _run_passes(self, X: Any, model: Model, lesson: Lesson) -> None:
-        problem = self._objective_on(lesson)
+    def _run_passes(self, X: Table, model: Model, data: TrainingSet) -> None:
+        svm = self._svm()
+        problem = svm.problem(data)
         seen = np.flatnonzero(problem.caps > 0)
         if self.batch_size > len(seen):
             raise BadInput(f"batch_size={self.batch_size} is more than the {len(seen)} rows that count")
         self._orders = Orders(self.order, seen, self.batch_size, model.clock)
-        self._before_passes(model, problem)
-        super()._run_passes(X, model, lesson)
-        self._after_passes(model, problem)
+        svm.before_passes(model, problem, self.project)
+        super()._run_passes(X, model, data)
+        self.objective_, self.dual_gap_ = svm.after_passes(model, problem)
         del self._orders
+
+    def objective(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """f at the weights that predict, on any data."""
+        return self._svm().value(X, y, sample_weight)

@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any
+import numpy as np
 
 from ..errors import BadInput
-from ..models.weights import Model
-from .classifier import LinearClassifier
-from .support import Support
+from ..interface.classifier import Classifier
+from ..interface.fields import (
+    Averaged,
+    Budget,
+    Horizon,
+    KernelParameters,
+    Labelled,
+    Linear,
+    above,
+    learner,
+    one_of,
+    precision,
+)
+from ..interface.support import KernelForm
+from ..models.weights import Model, Numbers
 
 
-class Perceptron(Support, LinearClassifier):
+@learner
+class Perceptron(KernelForm, Classifier, Linear, Averaged, Labelled, Horizon, KernelParameters, Budget):
     """Learn from mistakes only: w += e y x where y <w, x> <= 0.
 
     For every u with U = |u|, R = max |x| and L the hinge losses of u over the mistakes, the number
@@ -35,50 +48,35 @@ class Perceptron(Support, LinearClassifier):
     True
     """
 
-    def __init__(
-        self, *, rate: float = 1.0, update: str = "top", init: str = "zero", fit_intercept: bool = True,
-        intercept_scaling: float = 1.0, average: bool = False, max_iter: int = 20,
-        tol: float | None = 1e-3, n_iter_no_change: int = 2, shuffle: bool = True,
-        random_state: Any = None, classes: Any = None, class_weight: Any = None,
-        warm_start: bool = False, verbose: int = 0, dtype: str | None = None, growing: bool = False,
-        horizon: float | None = None, kernel: Any = None, gamma: Any = "scale", degree: int = 3,
-        coef0: float = 0.0, budget: Any = None,
-    ) -> None:  # fmt: skip
-        self.rate, self.update, self.init = rate, update, init
-        self.fit_intercept, self.intercept_scaling = fit_intercept, intercept_scaling
-        self.average, self.max_iter, self.tol = average, max_iter, tol
-        self.n_iter_no_change, self.shuffle, self.random_state = n_iter_no_change, shuffle, random_state
-        self.classes, self.class_weight, self.warm_start = classes, class_weight, warm_start
-        self.verbose, self.dtype, self.growing, self.horizon = verbose, dtype, growing, horizon
-        self.kernel, self.gamma, self.degree, self.coef0, self.budget = kernel, gamma, degree, coef0, budget
+    rate: float = above(0.0, 1.0)
+    update: str = one_of("top", "uniform")
+    init: str = one_of("zero", "random", lasting=True)
+    dtype: str | None = precision(None)
+
+    variants = ({}, {"kernel": "rbf"}, {"kernel": "rbf", "budget": 10})
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if self.update not in ("top", "uniform"):
-            raise BadInput(f"update={self.update!r}; wanted 'top' or 'uniform'")
-        if self.init not in ("zero", "random"):
-            raise BadInput(f"init={self.init!r}; wanted 'zero' or 'random'")
         if self.init == "random" and self._in_kernel:
             raise BadInput("init='random' draws weights, which a kernel learner has not; set init='zero'")
 
-    def _recipe_name(self) -> str:
-        problem = self._problem()
+    def row(self, problem: str) -> str:
+        """perceptron.binary, perceptron.top, ..."""
         return f"perceptron.{self.update if problem == 'top' else problem}"
 
-    def _choices(self) -> dict[str, Any]:
+    def numbers(self) -> Numbers:
+        """The length of a step; a margin of 0 is asked for."""
         return {"rate": self.rate, "margin": 0.0}
 
     def _begin(self, model: Model, known: int) -> None:
         """A random start is drawn slot by slot, so that it is the same however the slots came."""
-        if self.init == "zero":
-            return
-        weights, outputs = model.space.weights, model.start.outputs
-        wide = weights.reshape(len(weights), -1)
-        last = len(weights) - 1
-        draws = self._generator(1).standard_normal((last, outputs))
-        wide[known:last, :outputs] = draws[known:]
-        if known == 0 and self._bias:
-            wide[last, :outputs] = self._generator(2).standard_normal(outputs)
+        if self.init == "random":
+            slots, outputs = model.start.slots - 1, model.start.outputs
+            draws = self._generator(1).standard_normal((slots, outputs))
+            constant: np.ndarray | None = None
+            if known == 0 and self._bias:
+                constant = self._generator(2).standard_normal(outputs)
+            model.set_slots(known, draws[known:], constant)
 
     @property
     def _has_blank(self) -> bool:  # type: ignore[override]

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from ..errors import BadInput
-from ..learn.paired.ranking import cut_in_two, draw_pairs, queries_of
-from ..models.weights import Model
+from ..interface.fields import Averaged, Intercept, Passes, Shuffled, above, at_least, learner, one_of
+from ..interface.groups import Grouped, Rounds, no_rounds, read_groups, weights_of_groups
+from ..learn.paired.draws import draw_pairs
+from ..learn.vocabulary import NONE
+from ..models.queries import cut_in_two, queries_of
+from ..models.weights import Model, Numbers
 from ..results.metrics import ndcg
-from .grouped import Grouped, no_rounds, read_groups, weights_of_groups
-from .lessons import NONE
-
-RULES = ("auc", "max_violators")
 
 
-class PairedRanker(Grouped):
+@learner
+class PairedRanker(Grouped, Passes, Shuffled, Intercept, Averaged):
     """Order the documents of a query: Passive-Aggressive rounds of more and less relevant ones.
 
     rule="auc": pairs (x+, x-) of one query, drawn uniformly among those of different relevance, as many a
@@ -44,19 +45,9 @@ class PairedRanker(Grouped):
     True
     """
 
-    _may_be_none = ("margin",)
-
-    def __init__(
-        self, *, rule: str = "auc", C: float = 1.0, margin: float | None = None, fit_intercept: bool = True,
-        intercept_scaling: float = 1.0, average: bool = False, max_iter: int = 20, tol: float | None = 1e-3,
-        n_iter_no_change: int = 2, shuffle: bool = True, random_state: Any = None, warm_start: bool = False,
-        verbose: int = 0, dtype: str = "float64",
-    ) -> None:  # fmt: skip
-        self.rule, self.C, self.margin = rule, C, margin
-        self.fit_intercept, self.intercept_scaling, self.average = fit_intercept, intercept_scaling, average
-        self.max_iter, self.tol, self.n_iter_no_change = max_iter, tol, n_iter_no_change
-        self.shuffle, self.random_state, self.warm_start = shuffle, random_state, warm_start
-        self.verbose, self.dtype = verbose, dtype
+    rule: str = one_of("auc", "max_violators")
+    C: float = above(0.0, 1.0, inf=True)
+    margin: float | None = at_least(0.0, None, none=True)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -64,36 +55,27 @@ class PairedRanker(Grouped):
         tags.target_tags.positive_only = True
         return tags
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        if self.rule not in RULES:
-            raise BadInput(f"rule={self.rule!r}; wanted 'auc' or 'max_violators'")
-
-    def _choices(self) -> dict[str, Any]:
+    def numbers(self) -> Numbers:
+        """C, the margin, the rule."""
         margin = self.margin if self.margin is not None else 2.0 if self.rule == "auc" else 1.0
-        return {
-            "C": self.C,
-            "margin": margin,
-            "rule": self.rule,
-            "sampler": "",
-            "reservoir": 1,
-            "sets": False,
-            "thresholds": False,
-        }
+        chosen = {"C": self.C, "margin": margin, "rule": self.rule, "thresholds": False}
+        return chosen | {"sampler": "", "reservoir": 1, "sets": False}
 
-    def fit(self, X: Any, y: Any, qid: Any = None) -> Any:
+    def fit(self, X: Any, y: Any, qid: Any = None) -> Self:
         """Learn from scratch (`warm_start`: go on): rows X, their relevance y, their queries (None: one)."""
         fresh = not (self.warm_start and self._model is not None)
         return self._learn_groups(X, y, qid, fresh, True)
 
-    def partial_fit(self, X: Any, y: Any, qid: Any = None) -> Any:
+    def partial_fit(self, X: Any, y: Any, qid: Any = None) -> Self:
         """Learn from these queries, in order, each once. A query's rows come in one call."""
         return self._learn_groups(X, y, qid, False, False)
 
     def _read_truth(self, y: Any, groups: np.ndarray, count: int) -> np.ndarray:
         return read_relevance(y, len(groups))
 
-    def _rounds(self, groups: np.ndarray, truth: np.ndarray, order: np.ndarray, model: Model) -> Any:
+    def _rounds(
+        self, groups: np.ndarray, truth: np.ndarray, order: np.ndarray, model: Model
+    ) -> tuple[Rounds, np.ndarray]:
         queries = queries_of(truth, groups, len(order))
         some = [int(query) for query in order if queries.pairs(int(query))]
         self.n_skipped_ = len(order) - len(some)

@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 from sklearn.base import MetaEstimatorMixin, clone
 
-from ..errors import BadInput
-from ..learn.vocabulary import ASK_CHANCE, ASK_DELTA, DRIFTED, LONGEST, MOVES
-from .asking import asking_choices
-from .asks import AsksForLabels
-from .classifier import LinearClassifier
-from .gambling import Gambler
+from ..errors import BadInput, require_whole
+from ..interface.asks import AsksForLabels
+from ..interface.classifier import Classifier
+from ..interface.fields import (
+    REQUIRED,
+    at_least,
+    check_limits,
+    learner,
+    one_of,
+    plain,
+    require_positive,
+)
+from ..learn.queries import RULES
+from ..models.asking import Chosen
+from ..results.label_plan import Outlook
+
+SETTLED = 0.05  # of the remaining rows' chances to be asked: below it a sampler's outlook says stop
 
 
+@learner
 class SelectiveSampler(MetaEstimatorMixin, AsksForLabels):  # type: ignore[misc]
     """Ask for a label only where the learner is unsure: a coin with probability delta / (delta + |p|).
 
@@ -43,12 +56,15 @@ class SelectiveSampler(MetaEstimatorMixin, AsksForLabels):  # type: ignore[misc]
     (True, True)
     """
 
-    def __init__(
-        self, estimator: Any, *, delta: float = 1.0, rule: str = "bernoulli", budget: int | None = None,
-        target_rate: float | None = None, window: int | None = None, random_state: Any = None,
-    ) -> None:  # fmt: skip
-        self.estimator, self.delta, self.rule, self.budget = estimator, delta, rule, budget
-        self.target_rate, self.window, self.random_state = target_rate, window, random_state
+    estimator: Any = plain(REQUIRED)
+    delta: float = at_least(0.0, 1.0, inf=True)
+    rule: str = one_of(*RULES, listed=True)
+    budget: int | None = plain(None)
+    target_rate: float | None = plain(None)
+    window: int | None = plain(None)
+    random_state: Any = plain(None)
+
+    variants = ()
 
     @classmethod
     def _unit_test_params(cls) -> Any:
@@ -56,26 +72,53 @@ class SelectiveSampler(MetaEstimatorMixin, AsksForLabels):  # type: ignore[misc]
 
         yield {"estimator": Perceptron(), "random_state": 0}
 
-    def _made_inner(self) -> Any:
+    def _made_inner(self) -> Classifier:
         given = self.estimator
-        if not isinstance(given, LinearClassifier):
+        if not isinstance(given, Classifier):
             raise BadInput(f"estimator={given!r}; wanted a classifier of this library, made")
-        if isinstance(given, Gambler):
+        if given._draws:
             raise BadInput(f"{type(given).__name__} draws by itself; wanted a learner of single examples")
-        return clone(given)
+        made: Classifier = clone(given)
+        return made
 
-    def _rule_numbers(self) -> dict[str, Any]:
-        return asking_choices(self)
+    def _rule_numbers(self) -> Chosen:
+        check_rule(self)
+        rate = self.target_rate
+        return {
+            "ask_rule": float(RULES.index(self.rule)), "ask_delta": float(self.delta),
+            "ask_chance": min(float(self.delta), 1.0) if rate is None else float(rate),
+            "ask_most": math.inf if self.budget is None else float(self.budget),
+            "ask_within": math.inf if self.window is None else float(self.window),
+            "ask_share": 0.0 if rate is None or self.rule == "random" else float(rate),
+        }  # fmt: skip
 
-    def chances(self, sure: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-        """The probability that a row of such |p| and |x|^2 is asked for, limits apart."""
-        numbers = self._numbers()
-        spread = numbers[ASK_DELTA] * np.exp(numbers[DRIFTED])
-        if self.rule == "random":
-            return np.full(len(sure), float(numbers[ASK_CHANCE]))
-        if self.rule == "margin":
-            return np.asarray(sure <= spread, float)
-        if self.rule == "adaptive":
-            spread = spread * np.maximum(numbers[LONGEST], lengths) * np.sqrt(1.0 + numbers[MOVES])
-        spread = np.minimum(spread, 1e300)
-        return np.asarray(np.where(sure > 0, spread / np.maximum(spread + sure, 1e-300), 1.0))
+    def outlook(self, X: Any) -> Outlook:
+        """How many labels the coin would still ask for; it says stop where that is next to nothing."""
+        inner = self._answering()
+        table = inner._table(X, reset=False)
+        model, rows, count = inner._fitted(), inner._rows(table), table.shape[0]
+        doubts = self._doubts(inner, model, rows, count, table, "nothing was looked at")
+        chances = self._rule(inner).chances(*doubts)
+        left = np.inf if self.budget is None or self.window is not None else self.budget - self.n_queries_
+        expected = float(min(chances.sum(), left))
+        share = expected / max(len(chances), 1)
+        text = (
+            f"of {len(chances):,} rows {expected:,.0f} labels would still be asked for ({share:.1%}); "
+            f"{'that is little: stop' if share < SETTLED else 'go on'} (a heuristic: no bound stands behind it)"
+        )
+        return Outlook(len(chances), expected, 1.0 - share, share < SETTLED, text)
+
+
+def check_rule(sampler: SelectiveSampler) -> None:
+    """Refuse parameters that make no sense, each in one line."""
+    check_limits(sampler)
+    budget, window, rate = sampler.budget, sampler.window, sampler.target_rate
+    whole = isinstance(budget, int | np.integer) and not isinstance(budget, bool)
+    if budget is not None and (not whole or budget < 0):
+        raise BadInput(f"budget={budget!r}; wanted a whole number of labels of at least 0, or None")
+    if window is not None:
+        require_whole("window", window)
+        if not budget:
+            raise BadInput(f"window={window!r} wants budget=, how many labels there may be within it")
+    if rate is not None and require_positive("target_rate", rate, False, False) > 1:
+        raise BadInput(f"target_rate={rate!r}; wanted a share of the rows, at most 1")

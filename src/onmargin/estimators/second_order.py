@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from scipy.special import ndtri
 
-from ..errors import BadInput
-from .classifier import LinearClassifier
-from .parameters import require_positive
+from ..interface.classifier import Classifier
+from ..interface.fields import Averaged, Labelled, Linear, above, group, learner, one_of
+from ..models.weights import Numbers
 
 
-class _SecondOrder(LinearClassifier):
-    """Shared by the three: a diagonal or a full covariance."""
+@group
+class Covariance:
+    """A variance per weight (O(nonzeros) a round), or a full covariance (O(d^2))."""
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        if self.covariance not in ("diag", "full"):
-            raise BadInput(f"covariance={self.covariance!r}; wanted 'diag' or 'full'")
+    covariance: str = one_of("diag", "full", lasting=True)
 
 
-class AROW(_SecondOrder):
+@learner
+class AROW(Classifier, Linear, Averaged, Labelled, Covariance):
     """Adaptive regularisation of weights: each weight has a variance, sure weights move little.
 
     With v = x' Sigma x and margin m < 1: beta = 1 / (v + r), mu += (1 - m) beta y Sigma x,
@@ -39,28 +36,19 @@ class AROW(_SecondOrder):
     True
     """
 
-    def __init__(
-        self, *, r: float = 1.0, covariance: str = "diag", fit_intercept: bool = True,
-        intercept_scaling: float = 1.0, average: bool = False, max_iter: int = 20,
-        tol: float | None = 1e-3, n_iter_no_change: int = 2, shuffle: bool = True,
-        random_state: Any = None, classes: Any = None, class_weight: Any = None,
-        warm_start: bool = False, verbose: int = 0, dtype: str = "float64", growing: bool = False,
-    ) -> None:  # fmt: skip
-        self.r, self.covariance = r, covariance
-        self.fit_intercept, self.intercept_scaling = fit_intercept, intercept_scaling
-        self.average, self.max_iter, self.tol = average, max_iter, tol
-        self.n_iter_no_change, self.shuffle, self.random_state = n_iter_no_change, shuffle, random_state
-        self.classes, self.class_weight, self.warm_start = classes, class_weight, warm_start
-        self.verbose, self.dtype, self.growing = verbose, dtype, growing
+    r: float = above(0.0, 1.0)
 
-    def _recipe_name(self) -> str:
-        return f"arow_{self.covariance}.{self._problem()}"
+    def row(self, problem: str) -> str:
+        """arow_diag.binary, ..."""
+        return f"arow_{self.covariance}.{problem}"
 
-    def _choices(self) -> dict[str, Any]:
+    def numbers(self) -> Numbers:
+        """PA-II with C = 1 / (2r)."""
         return {"C": 0.5 / self.r}
 
 
-class SoftConfidenceWeighted(_SecondOrder):
+@learner
+class SoftConfidenceWeighted(Classifier, Linear, Averaged, Labelled, Covariance):
     """Confidence-weighted learning with a soft margin: CW, SCW-I and SCW-II.
 
     A step is made where phi sqrt(v) > m, phi being the normal quantile of `confidence`; it is the
@@ -83,36 +71,25 @@ class SoftConfidenceWeighted(_SecondOrder):
     True
     """
 
-    def __init__(
-        self, *, confidence: float = 0.9, C: float = 1.0, form: str = "scw1", covariance: str = "diag",
-        fit_intercept: bool = True, intercept_scaling: float = 1.0, average: bool = False,
-        max_iter: int = 20, tol: float | None = 1e-3, n_iter_no_change: int = 2, shuffle: bool = True,
-        random_state: Any = None, classes: Any = None, class_weight: Any = None,
-        warm_start: bool = False, verbose: int = 0, dtype: str = "float64", growing: bool = False,
-    ) -> None:  # fmt: skip
-        self.confidence, self.C, self.form, self.covariance = confidence, C, form, covariance
-        self.fit_intercept, self.intercept_scaling = fit_intercept, intercept_scaling
-        self.average, self.max_iter, self.tol = average, max_iter, tol
-        self.n_iter_no_change, self.shuffle, self.random_state = n_iter_no_change, shuffle, random_state
-        self.classes, self.class_weight, self.warm_start = classes, class_weight, warm_start
-        self.verbose, self.dtype, self.growing = verbose, dtype, growing
+    confidence: float = above(
+        0.0, 0.9, also=lambda value: 0.5 < value < 1, wanted="a probability above 0.5 and below 1"
+    )
+    C: float = above(0.0, 1.0, inf=True)
+    form: str = one_of("scw1", "scw2", "cw")
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        if self.form not in ("scw1", "scw2", "cw"):
-            raise BadInput(f"form={self.form!r}; wanted 'scw1', 'scw2' or 'cw'")
-        require_positive("confidence", self.confidence, False, False)
-        if not 0.5 < self.confidence < 1:
-            raise BadInput(f"confidence={self.confidence!r}; wanted a probability above 0.5 and below 1")
+    variants = ({"form": "scw1"}, {"form": "scw2"}, {"form": "cw"})
 
-    def _recipe_name(self) -> str:
-        return f"{self.form}_{self.covariance}.{self._problem()}"
+    def row(self, problem: str) -> str:
+        """scw1_diag.binary, ..."""
+        return f"{self.form}_{self.covariance}.{problem}"
 
-    def _choices(self) -> dict[str, Any]:
+    def numbers(self) -> Numbers:
+        """C, and the confidence as a normal quantile."""
         return {"C": self.C, "phi": float(ndtri(self.confidence))}
 
 
-class SecondOrderPerceptron(_SecondOrder):
+@learner
+class SecondOrderPerceptron(Classifier, Linear, Averaged, Labelled, Covariance):
     """The Perceptron in coordinates whitened by its own mistakes.
 
     P = (aI + sum of x x' over mistakes)^-1, theta = sum of y x over mistakes; the score counts the
@@ -132,24 +109,17 @@ class SecondOrderPerceptron(_SecondOrder):
     True
     """
 
-    _bars = "zero"
+    a: float = above(0.0, 1.0, lasting=True)
 
-    def __init__(
-        self, *, a: float = 1.0, covariance: str = "diag", fit_intercept: bool = True,
-        intercept_scaling: float = 1.0, average: bool = False, max_iter: int = 20,
-        tol: float | None = 1e-3, n_iter_no_change: int = 2, shuffle: bool = True,
-        random_state: Any = None, classes: Any = None, class_weight: Any = None,
-        warm_start: bool = False, verbose: int = 0, dtype: str = "float64", growing: bool = False,
-    ) -> None:  # fmt: skip
-        self.a, self.covariance = a, covariance
-        self.fit_intercept, self.intercept_scaling = fit_intercept, intercept_scaling
-        self.average, self.max_iter, self.tol = average, max_iter, tol
-        self.n_iter_no_change, self.shuffle, self.random_state = n_iter_no_change, shuffle, random_state
-        self.classes, self.class_weight, self.warm_start = classes, class_weight, warm_start
-        self.verbose, self.dtype, self.growing = verbose, dtype, growing
+    _set_rule = "zero"
 
-    def _recipe_name(self) -> str:
-        return f"sop_{self.covariance}.{self._problem()}"
+    def row(self, problem: str) -> str:
+        """sop_diag.binary, ..."""
+        return f"sop_{self.covariance}.{problem}"
 
-    def _choices(self) -> dict[str, Any]:
+    def numbers(self) -> Numbers:
+        """A margin of 0 is asked for."""
         return {"margin": 0.0}
+
+    def _ridge(self) -> float:
+        return float(self.a)

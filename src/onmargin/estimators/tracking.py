@@ -4,21 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from .classifier import LinearClassifier
-from .parameters import require_positive
+from ..interface.classifier import Classifier
+from ..interface.fields import Labelled, Linear, above, learner
+from ..models.weights import Numbers
 
 
-class _Tracker(LinearClassifier):
-    """A Perceptron whose old mistakes weigh less."""
-
-    _family = ""
-    _has_lanes = False
-
-    def _recipe_name(self) -> str:
-        return f"{self._family}.{self._problem()}"
-
-
-class ShiftingPerceptron(_Tracker):
+@learner
+class ShiftingPerceptron(Classifier, Linear, Labelled):
     """A Perceptron that forgets as it errs: on mistake k, w = (1 - l) w + l y x with l = lam / (lam + k).
 
     Old mistakes fade the faster the larger lam is. Several classes: the true one against its best rival.
@@ -35,30 +27,21 @@ class ShiftingPerceptron(_Tracker):
     True
     """
 
-    _family = "shifting"
+    lam: float = above(0.0, 1.0, lasting=True)
 
-    def __init__(
-        self, *, lam: float = 1.0, fit_intercept: bool = True, intercept_scaling: float = 1.0,
-        max_iter: int = 20, tol: float | None = 1e-3, n_iter_no_change: int = 2, shuffle: bool = True,
-        random_state: Any = None, classes: Any = None, class_weight: Any = None,
-        warm_start: bool = False, verbose: int = 0, dtype: str = "float64", growing: bool = False,
-    ) -> None:  # fmt: skip
-        self.lam = lam
-        self.fit_intercept, self.intercept_scaling = fit_intercept, intercept_scaling
-        self.max_iter, self.tol = max_iter, tol
-        self.n_iter_no_change, self.shuffle, self.random_state = n_iter_no_change, shuffle, random_state
-        self.classes, self.class_weight, self.warm_start = classes, class_weight, warm_start
-        self.verbose, self.dtype, self.growing = verbose, dtype, growing
+    _has_lanes = False
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        require_positive("lam", self.lam, False, False)
+    def row(self, problem: str) -> str:
+        """shifting.binary, ..."""
+        return f"shifting.{problem}"
 
-    def _choices(self) -> dict[str, Any]:
+    def numbers(self) -> Numbers:
+        """How fast it forgets."""
         return {"margin": 0.0, "lam": self.lam}
 
 
-class ProjectedPerceptron(_Tracker):
+@learner
+class ProjectedPerceptron(Classifier, Linear, Labelled):
     """A Perceptron kept in a ball: w = the point with |w| <= radius nearest to w + rate y x, on a mistake.
 
     For every sequence u_1, u_2, ... in the ball, P the length of its path, R = max |x|: mistakes times
@@ -77,30 +60,20 @@ class ProjectedPerceptron(_Tracker):
     True
     """
 
-    _family = "projected"
+    radius: float = above(0.0, 1.0, lasting=True)
+    rate: float = above(0.0, 1.0)
 
-    def __init__(
-        self, *, radius: float = 1.0, rate: float = 1.0, fit_intercept: bool = True,
-        intercept_scaling: float = 1.0, max_iter: int = 20, tol: float | None = 1e-3,
-        n_iter_no_change: int = 2, shuffle: bool = True, random_state: Any = None, classes: Any = None,
-        class_weight: Any = None, warm_start: bool = False, verbose: int = 0, dtype: str = "float64",
-        growing: bool = False,
-    ) -> None:  # fmt: skip
-        self.radius, self.rate = radius, rate
-        self.fit_intercept, self.intercept_scaling = fit_intercept, intercept_scaling
-        self.max_iter, self.tol = max_iter, tol
-        self.n_iter_no_change, self.shuffle, self.random_state = n_iter_no_change, shuffle, random_state
-        self.classes, self.class_weight, self.warm_start = classes, class_weight, warm_start
-        self.verbose, self.dtype, self.growing = verbose, dtype, growing
+    _has_lanes = False
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.poor_score = True  # a ball of radius 1 is for rows of length 1
         return tags
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        require_positive("radius", self.radius, False, False)
+    def row(self, problem: str) -> str:
+        """projected.binary, ..."""
+        return f"projected.{problem}"
 
-    def _choices(self) -> dict[str, Any]:
+    def numbers(self) -> Numbers:
+        """The ball, and the length of a step."""
         return {"margin": 0.0, "radius": self.radius, "rate": self.rate}

@@ -4,22 +4,66 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Mapping
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import OutlierMixin
 
 from ..errors import BadInput
+from ..interface.dicts import is_unseen, learn_many, open_stream, predict_many, ready_round
+from ..interface.fields import (
+    Averaged,
+    Budget,
+    Growing,
+    KernelParameters,
+    Passes,
+    Shuffled,
+    above,
+    at_least,
+    learner,
+    one_of,
+    precision,
+)
+from ..interface.support import KernelForm
+from ..interface.targets import PointTargets
 from ..learn.vocabulary import TRACED
-from ..models.kernel import KernelModel
-from ..models.weights import Model
-from .linear import LinearWeights
-from .numbers import NumberLearner
-from .passive_aggressive import check_step
-from .support import Support
+from ..models.weights import Model, Numbers
 
 
-class PassiveAggressiveUniclass(Support, OutlierMixin, LinearWeights, NumberLearner):  # type: ignore[misc]
+class BallTargets(PointTargets):
+    """Points to be enclosed: the trace knows the radius before each round."""
+
+    def __init__(self, owner: PassiveAggressiveUniclass) -> None:
+        super().__init__(owner)
+        self.ball = owner
+
+    def decisions(self, scores: np.ndarray) -> np.ndarray:
+        """Radius minus distance."""
+        return np.asarray(self.ball._distances(scores[:, 0]) - self.ball.offset_)
+
+    def trace_start(self, model: Model) -> float:
+        """The learned radius' coordinate."""
+        return model.radius_coordinate(False)
+
+    def traced(self, whole: np.ndarray, start: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Radius minus distance before each round; omega shrinks by 1 - step / distance a round."""
+        most = self.ball.max_radius
+        scores, steps = whole[:, TRACED], whole[:, 2]
+        omega = np.zeros(len(scores))
+        radius = np.full(len(scores), float(self.ball.epsilon))
+        if most is not None:
+            begin = most if start is None else float(start)
+            factors = 1.0 + np.divide(steps, scores, out=np.zeros_like(scores), where=scores != 0)
+            omega = begin * np.r_[1.0, np.cumprod(factors)[:-1]]
+            radius = np.sqrt(np.maximum(most**2 - omega**2, 0.0))
+        decisions = radius - np.sqrt(np.maximum(scores**2 - omega**2, 0.0))
+        return decisions, np.where(decisions >= 0, 1, -1)
+
+
+@learner
+class PassiveAggressiveUniclass(  # type: ignore[misc]
+    OutlierMixin, KernelForm, Passes, Shuffled, Growing, Averaged, KernelParameters, Budget
+):
     """A centre that moves just far enough to have each point within its radius.
 
     loss = [|c - y| - epsilon]_+ and c += step (y - c) / |y - c|, with a step of min(C, loss) (PA-I).
@@ -45,67 +89,87 @@ class PassiveAggressiveUniclass(Support, OutlierMixin, LinearWeights, NumberLear
     array([2.4, 3.2])
     """
 
-    _river_base = "AnomalyDetector"
+    C: float = above(0.0, 1.0, inf=True)
+    step: str = one_of("pa1", "pa", "pa2", said=("pa", "pa1", "pa2"))
+    epsilon: float = at_least(0.0, 1.0)
+    max_radius: float | None = above(0.0, None, none=True, lasting=True)
+    dtype: str | None = precision(None)
 
+    river_base = "AnomalyDetector"
     _may_overflow = True
     _may_diverge = False  # a ball only moves towards its points; its distances may overflow
-
-    def __init__(
-        self, *, C: float = 1.0, step: str = "pa1", epsilon: float = 1.0, max_radius: float | None = None,
-        average: bool = False, max_iter: int = 20, tol: float | None = 1e-3, n_iter_no_change: int = 2,
-        shuffle: bool = True, random_state: Any = None, warm_start: bool = False, verbose: int = 0,
-        dtype: str | None = None, growing: bool = False,
-        kernel: Any = None, gamma: Any = "scale", degree: int = 3, coef0: float = 0.0, budget: Any = None,
-    ) -> None:  # fmt: skip
-        self.C, self.step, self.epsilon, self.max_radius = C, step, epsilon, max_radius
-        self.average, self.max_iter, self.tol = average, max_iter, tol
-        self.n_iter_no_change, self.shuffle, self.random_state = n_iter_no_change, shuffle, random_state
-        self.warm_start, self.verbose, self.dtype, self.growing = warm_start, verbose, dtype, growing
-        self.kernel, self.gamma, self.degree, self.coef0, self.budget = kernel, gamma, degree, coef0, budget
+    _counts_mistakes = False
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_step(self.step)
         if self._is_precomputed():
             raise BadInput("a ball needs k(x, x) of every row asked; kernel='precomputed' does not give it")
 
-    def _recipe_name(self) -> str:
+    def _targets(self) -> BallTargets:
+        return BallTargets(self)
+
+    def _problem(self) -> str:
+        return "uniclass"
+
+    def row(self, problem: str) -> str:
+        """pa1.uniclass, ..."""
         return f"{self.step}.uniclass"
 
-    def _choices(self) -> dict[str, Any]:
+    def numbers(self) -> Numbers:
+        """C, and the (largest) radius."""
         return {"C": self.C, "epsilon": self.epsilon if self.max_radius is None else self.max_radius}
 
     def _begin(self, model: Model, known: int) -> None:
-        if known or self.max_radius is None:
-            return
-        if isinstance(model, KernelModel):
-            model.start_omega(float(self.max_radius))
-        else:
-            model.space.weights[-1] = self.max_radius
+        if not known and self.max_radius is not None:
+            model.set_radius(float(self.max_radius))
 
-    def _omega(self) -> float:
-        """The coordinate of the learned radius; 0 where it is given."""
-        model = self._fitted()
-        if isinstance(model, KernelModel):
-            return model.omega(model.start.average)
-        return float(self._table_of_weights()[0, -1]) if self.max_radius is not None else 0.0
+    def _start_from(self, model: Model, coef: Any, intercept: Any) -> None:
+        if intercept is not None:
+            raise BadInput("a ball has no intercept; leave intercept_init out")
+        super()._start_from(model, coef, None)
 
-    def _trace_start(self, model: Model) -> Any:
-        return model.omega(False) if isinstance(model, KernelModel) else model.space.weights[-1].copy()
+    def _miss_columns(self, names: list[Any]) -> None:
+        if names and not self._in_kernel:
+            raise BadInput(f"column {names[0]!r} was never met; a distance needs all columns; leave it out")
 
-    def _read_y(self, y: Any, count: int) -> None:
-        return None
+    # ---- learning
 
     def fit(
         self, X: Any, y: Any = None, coef_init: Any = None, intercept_init: Any = None,
         sample_weight: Any = None,
-    ) -> Any:  # fmt: skip
+    ) -> Self:  # fmt: skip
         """Learn from scratch in at most `max_iter` passes; `coef_init` is the centre to start from."""
         return self._fit(X, None, coef_init, intercept_init, sample_weight)
 
-    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from these points, in order, each once."""
         return self._partial_fit(X, None, None, sample_weight)
+
+    @property
+    def _supervised(self) -> bool:
+        return False
+
+    def learn_one(self, x: Mapping[Hashable, Any], w: float = 1.0) -> None:
+        """One point: a dict of numbers."""
+        if not is_unseen(self, x, 0.0, w):
+            stream, weight = ready_round(self, x, 0.0, w)
+            stream.learn(x, weight)
+
+    def learn_many(self, X: Any, y: Any = None, w: Any = None) -> None:
+        """Learn a frame's rows in order: equal to the loop of `learn_one`."""
+        learn_many(self, X, y, w)
+
+    # ---- answers
+
+    @property
+    def coef_(self) -> np.ndarray:
+        """The centre as a row, where it is spelled in features."""
+        return self._form().coef()
+
+    @property
+    def intercept_(self) -> np.ndarray:
+        """0: a ball has no constant coordinate."""
+        return self._form().intercept()
 
     @property
     def center_(self) -> np.ndarray:
@@ -124,9 +188,10 @@ class PassiveAggressiveUniclass(Support, OutlierMixin, LinearWeights, NumberLear
         """Minus the radius."""
         return -self.radius_
 
-    def score_samples(self, X: Any) -> np.ndarray:
-        """Minus the distance from the centre."""
-        return self._distances(self._scores(X)[:, 0])
+    def _omega(self) -> float:
+        """The coordinate of the learned radius."""
+        model = self._fitted()
+        return model.radius_coordinate(model.start.average)
 
     def _distances(self, scores: np.ndarray) -> np.ndarray:
         """Scores of the loop measure (c, omega) to (y, 0); take omega out again."""
@@ -134,49 +199,24 @@ class PassiveAggressiveUniclass(Support, OutlierMixin, LinearWeights, NumberLear
             return scores
         return np.asarray(-np.sqrt(np.maximum(scores**2 - self._omega() ** 2, 0.0)))
 
+    def score_samples(self, X: Any) -> np.ndarray:
+        """Minus the distance from the centre."""
+        return self._distances(self._scores(X)[:, 0])
+
     def decision_function(self, X: Any) -> np.ndarray:
         """Radius minus distance: positive inside the ball."""
         return np.asarray(self.score_samples(X) - self.offset_)
-
-    def _decisions(self, scores: np.ndarray) -> np.ndarray:
-        return np.asarray(self._distances(scores[:, 0]) - self.offset_)
 
     def predict(self, X: Any) -> np.ndarray:
         """+1 inside, -1 outside."""
         return np.where(self.decision_function(X) >= 0, 1, -1)
 
-    def _traced(self, whole: np.ndarray, start: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Radius minus distance before each round; omega shrinks by 1 - step / distance a round."""
-        scores, steps = whole[:, TRACED], whole[:, 2]
-        omega = np.zeros(len(scores))
-        radius = np.full(len(scores), float(self.epsilon))
-        if self.max_radius is not None:
-            begin = self.max_radius if start is None else float(start)
-            factors = 1.0 + np.divide(steps, scores, out=np.zeros_like(scores), where=scores != 0)
-            omega = begin * np.r_[1.0, np.cumprod(factors)[:-1]]
-            radius = np.sqrt(np.maximum(self.max_radius**2 - omega**2, 0.0))
-        decisions = radius - np.sqrt(np.maximum(scores**2 - omega**2, 0.0))
-        return decisions, np.where(decisions >= 0, 1, -1)
-
-    # ---- dicts
-
-    @property
-    def _supervised(self) -> bool:
-        return False
-
-    def learn_one(self, x: Mapping[Hashable, Any], w: float = 1.0) -> None:
-        """One point: a dict of numbers."""
-        if self._is_unseen(x, 0.0, w):
-            return
-        stream, weight = self._ready_round(x, 0.0, w)
-        stream.learn(x, weight)
-
     def score_one(self, x: Mapping[Hashable, Any]) -> float:
         """The distance from the centre: the higher, the stranger (River's way round)."""
         if self._model is None:
             return 0.0
-        stream = self._stream or self._open()
-        stream.packer.check(x)
+        stream = self._stream or open_stream(self)
+        stream.check(x)
         if self._in_kernel:
             return -float(self._distances(stream.scores(x)[0])[0])
         new = [value for name, value in x.items() if name not in stream.slots]
@@ -189,11 +229,14 @@ class PassiveAggressiveUniclass(Support, OutlierMixin, LinearWeights, NumberLear
         distance = self.score_one(x)
         return 1 if self._model is not None and distance <= self.radius_ else -1
 
-    def _miss_columns(self, names: list[Any]) -> None:
-        if names and not self._in_kernel:
-            raise BadInput(f"column {names[0]!r} was never met; a distance needs all columns; leave it out")
+    def predict_many(self, X: Any) -> Any:
+        """A frame's answers as a series."""
+        return predict_many(self, X, self.predict_one, self.predict)
 
-    def _set_weights(self, model: Model, coef: Any, intercept: Any) -> None:
-        if intercept is not None:
-            raise BadInput("a ball has no intercept; leave intercept_init out")
-        super()._set_weights(model, coef, None)
+    def top_features(self, k: int = 10) -> Any:
+        """Not for a ball."""
+        raise BadInput("a ball has a distance, not a sum to explain; see center_ and radius_")
+
+    def explain(self, x: Any, k: int | None = None) -> Any:
+        """Not for a ball."""
+        raise BadInput("a ball has a distance, not a sum to explain; see score_samples and radius_")

@@ -1,33 +1,48 @@
-"""A row at work: its arrays, its clock, and how they grow."""
+"""A model: a row of the table at work, with its arrays, its clock, and how they grow. Here: weights."""
 
 from __future__ import annotations
 
-import math
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
 
 import numpy as np
 
 from ..compiled.parts import specialise
-from ..learn import answers, queries
+from ..compiled.rows import Rows, Sparse
+from ..errors import BadInput
+from ..learn import rounds
 from ..learn.spaces import arrays as storage
 from ..learn.spaces import linear
 from ..learn.spaces.arrays import Start, aligned, padded
-from ..learn.vocabulary import KNOWN, NO_TRACE, NONE, REMEMBERED, Desk, Examples, Tally, hyper_of
+from ..learn.spaces.fading import Fading
+from ..learn.vocabulary import (
+    BAR,
+    BIASED,
+    FADED,
+    KNOWN,
+    NO_TRACE,
+    NONE,
+    REMEMBERED,
+    SHOWN,
+    Desk,
+    Examples,
+    Tally,
+    hyper_of,
+)
+from .asking import Asking
 from .table import Row
+
+Numbers = dict[str, Any]
+"""The numbers of `Hyper` that the user's parameters set, by name."""
 
 
 class Model:
-    """The state of one learner. `choices` are the numbers of `Hyper` that the user sets.
+    """The state of one learner. `memory` holds what the loop remembers beside its arrays."""
 
-    `asks`: rounds ask for their label; `recent`: rows of the last labels asked for, where they are counted
-    within a window.
-    """
+    asking: Asking | None = None  # a rule that asks for labels, where somebody asks
 
-    asks = False
-    recent = NONE
-
-    def __init__(self, row: Row, start: Start, choices: dict[str, Any]) -> None:
-        self.row, self.start, self.numbers = row, start, choices
+    def __init__(self, row: Row, start: Start, numbers: Numbers) -> None:
+        self.row, self.start, self.numbers = row, start, numbers
         self.space: Any = storage.build(row.space, start)
         self.memory = np.zeros(REMEMBERED)
         self.clock = 0
@@ -37,37 +52,116 @@ class Model:
         width = max(8, padded(self.start.outputs, self.start.many))
         pulls = padded(self.start.outputs, self.start.many)
         self.desk = Desk(aligned((width,), float), aligned((pulls,), float))
-        most, within = (self.numbers.get(name, math.inf) for name in ("ask_most", "ask_within"))
-        room = int(most) if within < math.inf else 0
-        if len(self.recent) != room:
-            self.recent = np.zeros(room)
-        self.hyper = hyper_of(self.numbers, self.start.outputs, self.memory, self.recent)
-        numbers = self.hyper.numbers
-        self.memory, self.recent = numbers[:REMEMBERED], numbers[len(numbers) - room :]
+        chosen, recent = self.numbers, NONE
+        if self.asking is not None:
+            chosen = chosen | self.asking.chosen
+            recent = self.asking.recent
+        self.hyper = hyper_of(chosen, self.start.outputs, self.memory, recent)
+        self.memory = self.hyper.numbers[:REMEMBERED]
+        if self.asking is not None:
+            self.asking.bind(self.hyper.numbers)
+
+    def attach(self, asking: Asking | None) -> None:
+        """Ask by this rule from now on (None: nobody asks), which goes on counting where it was."""
+        if asking is not None:
+            self.memory[SHOWN:FADED] = asking.counts
+        self.asking = asking
+        self._prepare()
+
+    def ask_by(self, chosen: Numbers) -> None:
+        """Other numbers for the rule that asks; labels within another window are counted anew."""
+        if self.asking is not None:
+            before, self.asking.chosen = self.asking.recent, chosen
+            if self.asking.room != len(before):
+                self.asking.place = np.zeros(self.asking.room)
+            self._prepare()
 
     def played(self) -> Row:
         """The row as it is played: asking for labels, with its moves counted, or plainly."""
-        row = self.row
-        if self.numbers.get("ask_rule") == queries.ADAPTIVE:
+        row, asking = self.row, self.asking
+        if asking is None:
+            return row
+        if asking.adaptive:
             row = row.counted()
-        return row.asking(self.numbers["ask_rule"]) if self.asks else row
+        return row.asking(asking.chosen["ask_rule"]) if asking.active else row
+
+    # ---- what is known of it
 
     @property
-    def live(self) -> np.ndarray:
-        """Features known, and 1 where the constant coordinate is in use; to be written."""
-        return self.memory[KNOWN:]
+    def features(self) -> int:
+        """Features known."""
+        return int(self.memory[KNOWN])
 
-    def copy(self) -> Model:
+    @features.setter
+    def features(self, count: int) -> None:
+        self.memory[KNOWN] = count
+
+    def use_constant(self, used: bool) -> None:
+        """Is the constant coordinate in use?"""
+        self.memory[BIASED] = used
+
+    @property
+    def actions(self) -> int:
+        """Actions played one at a time (Banditron)."""
+        return int(self.memory[SHOWN])
+
+    @actions.setter
+    def actions(self, count: int) -> None:
+        self.memory[SHOWN] = count
+
+    @property
+    def threshold(self) -> float:
+        """Label sets: the running threshold (0 where none is kept)."""
+        return float(self.memory[BAR])
+
+    @property
+    def thresholds(self) -> np.ndarray:
+        """What scores have been less already, one number per output: those of `auc`, otherwise 0."""
+        return np.zeros(self.start.outputs)
+
+    @property
+    def judges(self) -> bool:
+        """Can it answer by its average while it learns?"""
+        return self.row.space.mean is not None
+
+    kind = "weights"
+
+    @property
+    def mergeable(self) -> bool:
+        """Are weights all it keeps?"""
+        return isinstance(self.space, linear.Linear)
+
+    def is_at_zero(self) -> bool:
+        """Are all weights 0?"""
+        return not self.space.weights.any()
+
+    @property
+    def entries(self) -> int:
+        """How many numbers the state holds: what a copy costs."""
+        return sum(array.size for array in self.space)
+
+    def lengths(self, rows: Rows, count: int) -> np.ndarray:
+        """|x|^2 of rows 0 .. count - 1."""
+        if isinstance(rows, Sparse):
+            used = np.square(rows.values[: rows.starts[count]], dtype=float)
+            sums = np.add.reduceat(np.r_[used, 0.0], rows.starts[:count])
+            return np.where(np.diff(rows.starts[: count + 1]) > 0, sums, 0.0) + rows.bias**2
+        return np.asarray(np.square(rows.values[:count], dtype=float).sum(axis=1) + rows.bias**2)
+
+    # ---- copies and files
+
+    def copy(self) -> Self:
         """The same state in arrays of its own."""
         twin = object.__new__(type(self))
         twin.row, twin.start, twin.numbers = self.row, self.start, self.numbers
         twin.space, twin.clock = storage.copied(self.space), self.clock
-        twin.memory, twin.recent, twin.asks = self.memory.copy(), self.recent.copy(), self.asks
+        twin.memory = self.memory.copy()
+        twin.asking = None if self.asking is None else self.asking.copy()
         twin._prepare()
         return twin
 
     def __getstate__(self) -> dict[str, Any]:
-        names = ("row", "start", "numbers", "space", "memory", "recent", "clock")
+        names = ("row", "start", "numbers", "space", "memory", "asking", "clock")
         return {name: getattr(self, name) for name in names}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -76,7 +170,7 @@ class Model:
         self._prepare()
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """What a file must hold beside start, choices and clock: facts, and arrays."""
+        """What a file must hold beside start, numbers and clock: facts, and arrays."""
         return {}, {name: np.asarray(array) for name, array in self.space._asdict().items()}
 
     def restore(self, facts: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
@@ -86,14 +180,11 @@ class Model:
                 raise ValueError(f"the array {name!r} has the wrong shape")
             array[...] = arrays[name]
 
-    @property
-    def entries(self) -> int:
-        """How many numbers the state holds: what a copy costs."""
-        return sum(array.size for array in self.space)
+    # ---- learning and answering
 
-    def choose(self, row: Row, choices: dict[str, Any]) -> None:
+    def choose(self, row: Row, numbers: Numbers) -> None:
         """Go on with other parameters."""
-        self.row, self.numbers = row, choices
+        self.row, self.numbers = row, numbers
         self._prepare()
 
     def open(self, count: int) -> None:
@@ -101,26 +192,21 @@ class Model:
 
     def learn(self, examples: Examples, first: int, count: int, trace: np.ndarray = NO_TRACE) -> Tally:
         """A block of rounds; see `rounds.learn`."""
-        tally = Tally(
-            *self.played().learner()(
-                examples, self.space, self.hyper, self.clock, self.desk, trace, first, 0, count
-            )
-        )
+        play = self.played().learner()
+        done = play(examples, self.space, self.hyper, self.clock, self.desk, trace, first, 0, count)
+        tally = Tally(*done)
         self.clock = tally.clock
         return tally
 
     def learn_judged(self, examples: Examples, first: int, count: int, trace: np.ndarray) -> Tally:
-        """A block of rounds, answered by the averaged weights; see `answers.judged`."""
-        held = np.zeros(self.start.outputs)
-        tally = Tally(
-            *self.played().judge()(
-                examples, self.space, self.hyper, self.clock, self.desk, held, trace, first, 0, count
-            )
-        )
+        """A block of rounds, answered by the averaged weights; see `rounds.judged`."""
+        held, play = np.zeros(self.start.outputs), self.played().judge()
+        done = play(examples, self.space, self.hyper, self.clock, self.desk, held, trace, first, 0, count)
+        tally = Tally(*done)
         self.clock = tally.clock
         return tally
 
-    def scores(self, rows: Any, count: int, averaged: bool) -> tuple[np.ndarray, int]:
+    def scores(self, rows: Rows, count: int, averaged: bool) -> tuple[np.ndarray, int]:
         """Scores of rows 0 .. count - 1, and how many rows were finite from the first on."""
         out = np.zeros((count, self.start.outputs))
         answerer, space = self.row.answerer(), self.space
@@ -128,7 +214,7 @@ class Model:
             spelled = self.mean_weights() if averaged else self.weights()
             weights = np.ascontiguousarray(spelled, dtype=space.weights.dtype)
             space = linear.Linear(weights, weights[:0], np.zeros(2))
-            answerer = specialise(answers.answer, score=linear.score)
+            answerer = specialise(rounds.answer, score=linear.score)
         else:
             space = storage.with_own_scratch(self.row.space, space)  # threads may ask at once
             if averaged:
@@ -150,6 +236,103 @@ class Model:
         mean[...] = self.row.space.average(self.space, self.clock, self.hyper, weights)
         return mean
 
+    def table(self) -> np.ndarray:
+        """(outputs, slots) weights that predict, in the user's precision; the constant coordinate last."""
+        weights = np.asarray(self.mean_weights(), dtype=self.start.dtype)
+        return weights[None, :] if weights.ndim == 1 else weights[:, : self.start.outputs].T
+
+    # ---- where it starts
+
+    def start_from(self, coef: np.ndarray | None, constant: np.ndarray | None) -> None:
+        """Given weights, (outputs, features), and weights of the constant coordinate, (outputs,).
+
+        The rounds so far keep their own average.
+        """
+        space = self.space
+        settle = self.row.space.settle if isinstance(space, Fading) else None
+        if settle is not None:  # weights as they are written
+            settle(space, self.hyper, self.clock)
+        before = space.weights.copy()
+        if coef is not None:
+            _write(space.weights, slice(0, coef.shape[1]), coef)
+        if constant is not None:
+            _write(space.weights, slice(self.start.slots - 1, self.start.slots), constant[:, None])
+        if not np.isfinite(space.weights).all():
+            raise BadInput("coef_init or intercept_init is not finite; wanted finite numbers")
+        if settle is not None:
+            settle(space, self.hyper, self.clock)
+        if space.drift.size:
+            space.drift[...] += self.clock * (space.weights - before)
+        if hasattr(space, "theta"):  # w = P theta
+            space.theta[...] = space.weights / space.sigma
+
+    def set_slots(self, first: int, values: np.ndarray, constant: np.ndarray | None) -> None:
+        """Weights of the slots from `first` on, (slots, outputs), and of the constant coordinate."""
+        weights, outputs = self.space.weights, self.start.outputs
+        wide = weights.reshape(len(weights), -1)
+        last = len(weights) - 1
+        wide[first:last, :outputs] = values
+        if constant is not None:
+            wide[last, :outputs] = constant
+
+    def set_groups(self, numbers: np.ndarray) -> None:
+        """The group of every column; the constant coordinate is its own."""
+        self.space.group[: len(numbers)] = numbers
+        self.space.group[-1] = len(self.space.group) - 1
+
+    def set_prior(self, coef: np.ndarray, constant: np.ndarray | None) -> None:
+        """Weights to regularise towards, (outputs, features), and those of the constant coordinate."""
+        table = self.space.prior.reshape(self.start.slots, -1)
+        table[: coef.shape[1], : len(coef)] = coef.T
+        if constant is not None:
+            table[-1, : len(coef)] = constant
+
+    def prior_weights(self) -> np.ndarray:
+        """What it regularises towards: 0 where no prior is given."""
+        if self.space.prior.size:
+            return np.asarray(self.space.prior)
+        return np.zeros(self.space.weights.shape)
+
+    def count_hits(self, rows: int) -> None:
+        """Keep a coefficient for each row of the table being fitted."""
+        self.space = self.space._replace(hits=np.zeros((rows, *self.space.weights.shape[1:])))
+
+    def take_hits(self, rows: int) -> np.ndarray:
+        """(rows, outputs) coefficients so far; they are kept no longer."""
+        hits = self.space.hits
+        self.space = self.space._replace(hits=hits[:0].copy())
+        return np.asarray(hits.reshape(rows, -1)[:, : self.start.outputs])
+
+    def set_radius(self, radius: float) -> None:
+        """The learned radius' coordinate before the first round."""
+        self.space.weights[-1] = radius
+
+    def radius_coordinate(self, averaged: bool) -> float:
+        """The learned radius' coordinate, last among the weights."""
+        return float(self.table()[0, -1]) if averaged else float(self.space.weights[-1])
+
+    def move_by(self, slots: Sequence[int], values: Sequence[float], bias: float, pulls: Mapping[int, float]) -> None:
+        """A round that was decided elsewhere: w_k += pull_k x for a few outputs, x having these entries."""
+        self.clock += 1
+        places, entries = np.array([*slots, len(self.space.weights) - 1]), np.array([*values, bias])
+        for output, pull in pulls.items():
+            self.space.weights[places, output] += pull * entries
+            if self.space.drift.size:
+                self.space.drift[places, output] += self.clock * pull * entries
+
+    def merge(self, others: Sequence[Model], shares: np.ndarray, scales: Sequence[float], width: int) -> None:
+        """The mean of models (itself among them) in these shares; `scales`: of their constant coordinates."""
+        tables = [other.mean_weights() for other in others]
+        self.space.weights[...] = 0.0
+        self.space.drift[...] = 0.0
+        for share, scale, table in zip(shares, scales, tables, strict=True):
+            self.space.weights[:width] += share * table[:width]
+            self.space.weights[-1] += share * table[-1] * scale
+        self.memory[BAR] = sum(s * other.memory[BAR] for s, other in zip(shares, others, strict=True))
+        self.clock = sum(other.clock for other in others)
+
+    # ---- other shapes
+
     def widen(self, slots: int) -> None:
         """Room for more features."""
         self.start = self.start._replace(slots=slots)
@@ -168,7 +351,7 @@ class Model:
         self._settle()
 
     def rearrange(self, outputs: int, sources: list[int]) -> None:
-        """More outputs; see `storage.rearranged`."""
+        """More outputs; see `arrays.rearranged`."""
         self.start = self.start._replace(outputs=outputs)
         self.space = storage.rearranged(self.row.space, self.space, self.start, sources)
         self._prepare()
@@ -178,3 +361,10 @@ class Model:
         """Sums that the Space keeps, after its arrays took on another shape."""
         if self.row.space.settle is not None:
             self.row.space.settle(self.space, self.hyper, self.clock)
+
+
+def _write(weights: np.ndarray, slots: slice, table: np.ndarray) -> None:
+    if weights.ndim == 1:
+        weights[slots] = table[0]
+    else:
+        weights[slots, : table.shape[0]] = table.T

@@ -10,7 +10,14 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..errors import BadInput, require_whole
+from ..interface.asks import AsksForLabels
+from ..interface.learner import Learner
+from ..interface.targets import as_column
+from ..interface.watch import Wanted
 from ..results.progress import Progress, Totals
+
+Watched = Learner | AsksForLabels
+"""Whatever can be watched while it learns."""
 
 ACTIONS = ("none", "reset")
 PIECE = 1024  # rounds between two looks at the losses
@@ -80,96 +87,91 @@ def detector_of(drift: Any) -> tuple[Any, str]:
     return drift, action
 
 
-def play_with_drift(
-    model: Any, X: Any, y: Any, drift: Any, options: dict[str, Any], watched: dict[str, Any]
-) -> Progress:
+def play_with_drift(model: Watched, X: Any, y: Any, drift: Any, wanted: Wanted) -> Progress:
     """`progressive`, its losses shown to a detector; all or nothing.
 
     Without a reset it is the plain run, looked at afterwards. With one, a piece at a time: where an alarm is
     raised in the middle, the piece is played again up to that round.
     """
     detector, action = detector_of(drift)
-    if watched["delay"]:
+    if wanted.delay:
         raise BadInput("delay= and drift= do not go together; leave one out")
-    before, state = copy.deepcopy(model.__dict__), copy.deepcopy(detector.__dict__)
+    before, state = copy.deepcopy(model), copy.deepcopy(detector.__dict__)
     try:
         if action == "none":
-            whole: Progress = model._progress(X, y, **options, **watched | {"full": True})
+            whole = model.watch(X, y, wanted._replace(full=True))
             whole.drifts = _alarms(detector, whole, False)
         else:
-            whole = _with_resets(model, X, y, detector, options, watched)
-        return whole if watched["full"] else _sums_of(whole)
+            whole = _with_resets(model, X, y, detector, wanted._replace(full=True))
+        return whole if wanted.full else _sums_of(whole)
     except BaseException:
-        model.__dict__.clear()
-        model.__dict__.update(before)
+        model.take_over(before)
         detector.__dict__.clear()
         detector.__dict__.update(state)
         raise
 
 
-def _with_resets(
-    model: Any, X: Any, y: Any, detector: Any, options: dict[str, Any], watched: dict[str, Any]
-) -> Progress:
-    if getattr(model, "budget", None) is not None and hasattr(model, "n_queries_"):
+def _with_resets(model: Watched, X: Any, y: Any, detector: Any, wanted: Wanted) -> Progress:
+    if getattr(model, "budget", None) is not None and isinstance(model, AsksForLabels):
         raise BadInput("a budget of labels does not outlive a reset; use action='none', or leave budget= out")
     if y is None or sp.issparse(y):
         raise BadInput("action='reset' wants y as an array: one label or number a row")
     X = X.tocsr() if sp.issparse(X) else X if hasattr(X, "iloc") else np.asarray(X)
-    y, classes, count = _column(y), options["classes"], X.shape[0]
-    given = {name: options[name] for name in ("sample_weight", "chance")}
+    y, classes, count = as_column(y), wanted.classes, X.shape[0]
+    given = {"sample_weight": wanted.sample_weight, "chance": wanted.chance}
     given = {name: None if value is None else np.asarray(value) for name, value in given.items()}
     for name, values in (("y", y), *given.items()):
         if values is not None and (values.ndim == 0 or len(values) != count):
             raise BadInput(f"{name} has shape {values.shape}; wanted one entry for each of {count} rows")
     if not count:
         raise BadInput("there are no rows; wanted at least one")
-    if hasattr(model, "_generator"):
-        model._generator(0)  # entropy is drawn now, so that a piece played again has the same coins
-    if model._kind == "labels" and classes is None and not model._known_labels():
+    model.settle_entropy()
+    if model.kind == "labels" and classes is None and not model.known_labels():
         classes = list(dict.fromkeys(y.tolist())) if y.ndim == 1 else None
+    wanted = wanted._replace(**given)
     runs: list[Progress] = []
     drifts: list[int] = []
     first = 0
     while first < count:
         stop = min(first + PIECE, count)
         before = copy.deepcopy(model)
-        run = _piece(model, X, y, slice(first, stop), classes, given, watched)
+        run = _piece(model, X, y, slice(first, stop), wanted._replace(classes=classes))
         alarms = _alarms(detector, run, True)
         if alarms:
             stop = first + alarms[0] + 1
-            model.__dict__.clear()
-            model.__dict__.update(before.__dict__)
-            run = _piece(model, X, y, slice(first, stop), classes, given, watched)
+            model.take_over(before)
+            run = _piece(model, X, y, slice(first, stop), wanted._replace(classes=classes))
             drifts.append(stop - 1)
             if stop < count:  # a model that has just ended its run stays as it is
-                classes = model._known_labels() or classes
-                _start_anew(model)
+                classes = model.known_labels() or classes
+                model.start_anew()
         else:
             classes = None
         runs.append(run)
         first = stop
-    whole = _joined(model, runs, X, y, watched["every"])
+    whole = _joined(model, runs, X, y, wanted.every)
     whole.drifts = drifts
     return whole
 
 
-def _piece(
-    model: Any, X: Any, y: Any, some: slice, classes: Any, given: dict[str, Any], watched: dict[str, Any]
-) -> Progress:
-    cut = {name: None if values is None else values[some] for name, values in given.items()}
+def _piece(model: Watched, X: Any, y: Any, some: slice, wanted: Wanted) -> Progress:
+    weights, chance = wanted.sample_weight, wanted.chance
+    cut = wanted._replace(
+        sample_weight=None if weights is None else weights[some],
+        chance=None if chance is None else chance[some],
+    )
     rows = X.iloc[some] if hasattr(X, "iloc") else X[some]
     try:
-        run: Progress = model._progress(rows, y[some], **cut, classes=classes, **watched | {"full": True})
+        return model.watch(rows, y[some], cut)
     except BadInput as error:
         where = f" (rows counted from {some.start})" if some.start else ""
         raise type(error)(f"{error}{where}") from None
-    return run
 
 
 def _alarms(detector: Any, run: Progress, first_only: bool) -> list[int]:
     """Rows of a piece at which the detector raised its alarm."""
     found = []
-    losses, seen = run._wrong(), np.asarray(run.counted, bool)
+    losses, seen = run.wrong(), np.asarray(run.counted, bool)
     for row in np.flatnonzero(seen).tolist():
         detector.update(float(losses[row]))
         if detector.drift_detected:
@@ -179,13 +181,7 @@ def _alarms(detector: Any, run: Progress, first_only: bool) -> list[int]:
     return found
 
 
-def _start_anew(model: Any) -> None:
-    """Forget everything but the parameters and the generator's place."""
-    for name in ("_model", "_stream", "_slots", "_labels", "estimator_"):
-        model.__dict__.pop(name, None)
-
-
-def _joined(model: Any, runs: list[Progress], X: Any, y: Any, every: int | None) -> Progress:
+def _joined(model: Watched, runs: list[Progress], X: Any, y: Any, every: int | None) -> Progress:
     names = ("scores", "predictions", "losses", "steps", "queried", "counted")
     lines = {name: np.concatenate([np.asarray(getattr(run, name)) for run in runs]) for name in names}
     totals = Totals(*(sum(parts) for parts in zip(*(run.totals for run in runs), strict=True)))
@@ -198,12 +194,3 @@ def _sums_of(run: Progress) -> Progress:
     less = Progress(run.model, run.totals, run.y, run.X, curve=points, kind=run.kind)
     less.drifts = run.drifts
     return less
-
-
-def _column(y: Any) -> np.ndarray:
-    """Labels or numbers as an array; where a list mixes kinds, each keeps its own."""
-    if hasattr(y, "shape") or len({type(value) for value in y}) < 2:
-        return np.asarray(y)
-    array = np.empty(len(y), object)
-    array[:] = y
-    return array

@@ -12,6 +12,10 @@ import numpy as np
 from sklearn.model_selection import ParameterGrid
 
 from ..errors import BadInput, Diverged, require_whole
+from ..interface.asks import AsksForLabels
+from ..interface.groups import Grouped
+from ..interface.lanes import Place, sweep_in_lanes
+from ..interface.learner import Learner
 from ..results.sweep_result import DIVERGED, SweepResult
 from .progressive import progressive
 
@@ -38,28 +42,26 @@ def sweep(
     >>> bool(result.best_params["C"] < 1), len(result.rows)
     (True, 5)
     """
-    if isinstance(model, type) or not hasattr(model, "_progress"):
+    if not isinstance(model, Learner | AsksForLabels) or isinstance(model, Grouped):
         raise BadInput(f"got {model!r}; wanted a learner of this library")
     if not hasattr(X, "shape") and (y is None or (isinstance(X, list) and X and isinstance(X[0], dict))):
         raise BadInput(f"got {type(X).__name__}; wanted a table X (array, CSR matrix, frame) and y")
     if threads is not None:
         require_whole("threads", threads)
     configs = _configurations(model, grid)
-    fixed, entropy = model.get_params(deep=False), model.clone()._entropy  # (all share one)
+    fixed = model.get_params(deep=False)
     params = [fixed | config for config in configs]
-    models = [type(model)(**each) for each in params]
-    for each in models:
-        each._entropy = entropy
+    models = [model.clone(config) for config in configs]  # (all share one entropy)
     tell = progress_bar(len(configs)) if verbose else lambda share: None
-    places: dict[int, Any] = {}
+    places: dict[int, Place] = {}
     alone = list(range(len(models)))
-    if hasattr(models[0], "_sweep_in_lanes") and len(models) > 1:
-        places, alone = models[0]._sweep_in_lanes(
-            models, params, X, y, sample_weight, threads or os.cpu_count(), tell
+    if isinstance(model, Learner) and len(models) > 1:
+        places, alone = sweep_in_lanes(
+            models, params, X, y, sample_weight, threads or os.cpu_count() or 1, tell
         )
     fresh = {number: model.clone().set_params(**configs[number]) for number in alone}
     runs = _in_threads(fresh, X, y, sample_weight, threads, tell)
-    kind = models[0]._kind
+    kind = model.kind
     lines = [
         places[number][0].line(places[number][1]) if number in places else runs[number]
         for number in range(len(models))
@@ -104,7 +106,7 @@ def _in_threads(
     """One run after the other for each thread; compiled loops leave the interpreter free."""
     if not fresh:
         return {}
-    labels = next(iter(fresh.values()))._kind == "labels"
+    labels = next(iter(fresh.values())).kind == "labels"
 
     def run(number: int) -> dict[str, Any]:
         trace = "sums" if labels else "full"

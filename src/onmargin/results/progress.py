@@ -77,7 +77,7 @@ class Progress:
         """Mistakes over rounds; NaN for numbers, which have none."""
         return self.mistakes / max(self.rounds, 1) if self.kind == "labels" else float("nan")
 
-    def _wrong(self) -> np.ndarray:
+    def wrong(self) -> np.ndarray:
         """Per round: was the answer wrong? (Numbers: the loss.)"""
         if self.losses is None or self.predictions is None:
             raise BadInput("only sums were kept; run with trace='full'")
@@ -93,7 +93,7 @@ class Progress:
             value = [p[1] if self.kind == "labels" else p[2] for p in self._curve]
             return at, np.array(value, float) / np.maximum(at, 1)
         seen = np.asarray(self.counted, bool)
-        wrong = np.cumsum(np.where(seen, self._wrong(), 0.0))
+        wrong = np.cumsum(np.where(seen, self.wrong(), 0.0))
         count = np.maximum(np.cumsum(seen), 1)
         step = every or self._every or max(1, len(wrong) // 500)
         at = np.unique(np.r_[np.arange(step - 1, len(wrong), step), len(wrong) - 1])
@@ -117,7 +117,7 @@ class Progress:
         if y.dtype == object and len({type(label) for label in y}) == 1:
             y = np.array(y.tolist())  # (labels beside missing ones, which are left out)
         scores = np.asarray(self.scores)[seen]
-        right = float(np.mean(1.0 - self._wrong()[seen])) if self.kind == "labels" else 0.0
+        right = float(np.mean(1.0 - self.wrong()[seen])) if self.kind == "labels" else 0.0
         if answers.dtype == object:
             given = np.array([answer is not None for answer in answers])
             y, scores = y[given], scores[given]
@@ -177,8 +177,7 @@ class Progress:
         """
         if self.X is None or self.losses is None:
             raise BadInput("regret needs the data and the full trace; run on arrays, trace='full'")
-        scores = self.model._comparator_scores(self.X, comparator)
-        theirs = self.model._losses_of(scores, self.y)
+        theirs = self.model.comparator_losses(self.X, self.y, comparator)
         return float(np.sum(self.losses) - np.sum(theirs[np.asarray(self.queried, bool)]))
 
     def to_frame(self) -> Any:

@@ -8,8 +8,11 @@ from typing import Any
 
 from ..errors import BadInput, extra
 
+Line = dict[str, Any]
+"""What one configuration came to, by name."""
+
 # What a configuration came to whose steps feed on themselves: it is out of the race.
-DIVERGED = {
+DIVERGED: Line = {
     "rounds": 0, "mistakes": 0, "updates": 0, "error_rate": math.nan, "mean_loss": math.inf, "mae": math.nan,
 }  # fmt: skip
 

@@ -17,8 +17,8 @@ class Watcher:
     `sets`: the guess is a bar, and scores beyond the labels (a dummy's) come last.
     """
 
-    def __init__(self, count: int, full: bool, sets: bool = False) -> None:
-        self.count, self.full, self.sets = count, full, sets
+    def __init__(self, count: int, full: bool, sets: bool = False, labels: bool = True) -> None:
+        self.count, self.full, self.sets, self.labels = count, full, sets, labels
         self.whole = np.zeros((0, TRACED))
         self.known: list[Any] = []  # labels the table's columns stand for
         self.surprises: list[tuple[int, list[Any]]] = []  # rounds that brought a new label

@@ -1,0 +1,173 @@
+"""Learners made of a user's `Recipe`: classes and numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..compiled.parts import plain as plain_python
+from ..errors import BadInput
+from ..interface.classifier import Classifier
+from ..interface.fields import (
+    REQUIRED,
+    Averaged,
+    Labelled,
+    Linear,
+    above,
+    at_least,
+    group,
+    learner,
+    plain,
+)
+from ..interface.learner import Learner
+from ..interface.regressor import Regressor
+from ..models.recipe import Recipe
+from ..models.table import Row
+from ..models.weights import Model, Numbers
+from .ftrl import NOT_SPARSE, between_1_and_2
+
+
+@group
+class PartNumbers:
+    """Numbers that the parts of a recipe read."""
+
+    C: float = above(0.0, 1.0, inf=True)
+    rate: float = above(0.0, 1.0)
+    lam: float = above(0.0, 1e-4, lasting=True)
+    p: float | None = above(
+        0.0, None, none=True, lasting=True, also=between_1_and_2, wanted="a number above 1, and at most 2"
+    )
+    l1: float = at_least(0.0, 0.0, lasting=True)
+    radius: float = above(0.0, 1.0, lasting=True)
+    delta: float = above(0.0, 1.0, lasting=True)
+
+
+class OfRecipe(Learner):
+    """What a recipe makes of the parameters."""
+
+    recipe: Any
+    C: float
+    margin: float = 1.0
+    epsilon: float = 0.0
+    rate: float
+    lam: float
+    p: float | None
+    l1: float
+    radius: float
+    delta: float
+    _learns_numbers = False
+    _may_overflow = True  # for all we know
+
+    def _check_parameters(self) -> None:
+        if not isinstance(self.recipe, Recipe):
+            raise BadInput(f"recipe={self.recipe!r}; wanted an om.Recipe(...)")
+        if self.recipe.regression != self._learns_numbers:
+            fits = "OnlineRegressor" if self.recipe.regression else "OnlineClassifier"
+            raise BadInput(f"{self.recipe!r} is for an {fits}")
+        super()._check_parameters()
+        if getattr(self, "average", False) and self.recipe.given["space"] == "soft":
+            raise BadInput(NOT_SPARSE)
+
+    def _table_row(self) -> Row:
+        row: Row = self.recipe.row(self._problem())
+        return row
+
+    def _wants(self) -> tuple[str, ...]:
+        return ("norms",)
+
+    def numbers(self) -> Numbers:
+        """All that a part may read."""
+        given = self.recipe.given
+        q = 2.0 if self.p is None else self.p / (self.p - 1.0)
+        simplex = given["space"] in ("entropic", "simplex")
+        return {
+            "C": self.C, "margin": self.margin, "rate": 1.0 if given["step"] == "unit" else self.rate,
+            "epsilon": 0.0 if given["loss"] in ("squared", "squared_error") else self.epsilon,
+            "decay": 0.5 if given["step"] == "sqrt" else 0.0, "lam": self.lam, "l1": self.l1, "q": q,
+            "scale": self.radius if simplex else 1.0 / (q if given["step"] == "aggressive" else q - 1.0),
+            "delta": self.delta, "own": self.recipe.own,
+        }  # fmt: skip
+
+    def _start_from(self, model: Model, coef: Any, intercept: Any) -> None:
+        if (coef is not None or intercept is not None) and self.recipe.given["space"] != "l2":
+            raise BadInput("coef_init is for space='l2'; other spaces start where they must")
+        super()._start_from(model, coef, intercept)
+
+    def _loss_values(self, margins: np.ndarray, required: float) -> np.ndarray:
+        loss = self.recipe.loss_part
+        value = plain_python(loss) if isinstance(self.recipe.given["loss"], str) else loss
+        return np.array([value(float(margin), required)[0] for margin in margins])
+
+    @property
+    def _has_blank(self) -> bool:  # type: ignore[override]
+        return bool(self.recipe.given["space"] != "simplex")
+
+
+@learner
+class OnlineClassifier(OfRecipe, Classifier, Linear, Averaged, Labelled, PartNumbers):
+    """Any `om.Recipe` for classes, with every interface of the library.
+
+    Parameters
+    ----------
+    recipe : the parts.
+    C, margin, rate, lam, p, l1, radius, delta : numbers that its parts read: `hyper.C` and so on
+        (`p` of p-norms: None is 2; `lam` of "shrunk"; `delta` of "adagrad" and "coin").
+
+    See `Recipe` for an example.
+    """
+
+    recipe: object = plain(REQUIRED, lasting=True)
+    margin: float = at_least(0.0, 1.0)
+
+    variants = ()
+
+    @classmethod
+    def _unit_test_params(cls) -> Any:
+        yield {"recipe": Recipe()}
+
+    @property
+    def _one_against_all(self) -> bool:  # type: ignore[override]
+        return isinstance(self.recipe, Recipe) and self.recipe.given["task"] == "one_vs_all"
+
+    @property
+    def _set_rule(self) -> str:  # type: ignore[override]
+        return "zero" if self._one_against_all else "running"
+
+
+@learner
+class OnlineRegressor(OfRecipe, Regressor, Linear, Averaged, PartNumbers):
+    """Any `om.Recipe("regression", ...)`, with every interface of the library.
+
+    Parameters
+    ----------
+    recipe : the parts.
+    C, epsilon, rate, lam, p, l1, radius, delta : numbers that its parts read: `hyper.C` and so on.
+
+    >>> import onmargin as om
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.preprocessing import scale
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> recipe = om.Recipe("regression", loss="squared", step="sqrt")
+    >>> model = om.OnlineRegressor(recipe, rate=0.1, random_state=0).fit(scale(X), scale(y))
+    >>> model.score(scale(X), scale(y)) > 0.4
+    True
+    """
+
+    recipe: object = plain(REQUIRED, lasting=True)
+    epsilon: float = at_least(0.0, 0.1)
+
+    variants = ()
+    _learns_numbers = True
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.regressor_tags.poor_score = True  # as good as its recipe
+        return tags
+
+    @classmethod
+    def _unit_test_params(cls) -> Any:
+        yield {"recipe": Recipe("regression", loss="epsilon_insensitive")}
+
+    def _losses_of(self, scores: np.ndarray, y: Any) -> np.ndarray:
+        return self._loss_values(-np.abs(scores[:, 0] - y), -float(self.numbers()["epsilon"]))

@@ -1,0 +1,161 @@
+"""The learner inside BBQ: ridge regression on the labels that were asked for, rows being at most 1 long."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, cast
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..compiled.rows import Rows, Sparse
+from ..errors import BadInput, warn
+from ..features.tables import read_only
+from ..interface.classifier import Classifier
+from ..interface.dicts import ModelStream
+from ..interface.fields import Classes, Growing, KernelParameters, Shuffled, above, learner, plain
+from ..interface.passes import TrainingSet
+from ..interface.support import KernelForm
+from ..interface.tables import Table
+from ..models.kernel import Form, KernelModel
+from ..models.kernel_forms import KernelRidge
+from ..models.ridge import RidgeModel
+from ..models.weights import Numbers
+
+LONG = 1.0 + 1e-9
+
+
+@learner
+class RidgeClassifier(KernelForm, Classifier, Shuffled, Growing, Classes, KernelParameters):
+    """w = P b over the examples whose label is known, rows being at most 1 long."""
+
+    epsilon: float = above(0.0, 0.5, inf=True)
+    fit_intercept: bool = plain(False, lasting=True)
+    scale: bool = plain(True)
+    random_state: Any = plain(None)
+
+    variants = ()
+    class_weight = None
+    budget = None
+    average = False
+    dtype = "float64"
+    intercept_scaling = 1.0
+    _projects = True
+    _has_lanes = False
+    _stream_kind = ModelStream
+    _linear_model = RidgeModel
+
+    # ---- rows of at most 1
+
+    @property
+    def _shrink(self) -> float:
+        """With a constant coordinate s all rows are divided by sqrt(1 + s^2), so that they stay within 1."""
+        return 1.0 / math.sqrt(2.0) if self.fit_intercept and not self._in_kernel else 1.0
+
+    @property
+    def _bias(self) -> float:
+        return self._shrink if self.fit_intercept and not self._in_kernel else 0.0
+
+    def _table(self, X: Any, *, reset: bool, learning: bool = False) -> Table:
+        table = super()._table(X, reset=reset, learning=learning)
+        if self._in_kernel:
+            return table
+        squares = table.multiply(table).sum(axis=1) if sp.issparse(table) else np.square(table).sum(axis=1)
+        factors = self._factors(np.sqrt(np.asarray(squares, float).ravel()))
+        if sp.issparse(table):
+            return sp.csr_matrix(table.multiply(factors[:, None]))
+        return np.ascontiguousarray(table * factors[:, None])
+
+    def _row_of_dict(self, rows: Rows) -> Rows:
+        if self._in_kernel or not isinstance(rows, Sparse):
+            return rows
+        values = rows.values[: rows.starts[1]]
+        factor = self._factors(np.array([math.sqrt(float(np.square(values).sum()))]))[0]
+        return rows._replace(values=read_only(values * factor))
+
+    def _factors(self, lengths: np.ndarray) -> np.ndarray:
+        """What rows of these lengths are multiplied by."""
+        long = np.isfinite(lengths) & (lengths > LONG)
+        if long.any() and not self.scale:
+            row = int(np.argmax(long))
+            raise BadInput(
+                f"row {row} has the norm {lengths[row]:.4g}, above 1; scale the rows, or set scale=True"
+            )
+        if long.any():
+            warn(f"{int(long.sum())} rows have a norm above 1 and were scaled to 1", UserWarning)
+        return np.asarray(np.where(long, 1.0 / np.maximum(lengths, 1.0), 1.0) * self._shrink)
+
+    # ---- the model
+
+    def row(self, problem: str) -> str:
+        """Ridge regression with weights."""
+        return "ridge.binary"
+
+    def _kernel_row(self) -> str:
+        return "evidence.binary"
+
+    def _model_kind(self) -> type[KernelModel]:
+        return KernelRidge
+
+    def _kernels(self, gamma: float | None) -> Form:
+        form = super()._kernels(gamma)
+        (kernel,) = form.kernels
+        unit = isinstance(self.kernel, str) and self.kernel in ("rbf", "laplacian")
+        return form if unit else form._replace(kernels=(kernel.normalized(),))
+
+    def numbers(self) -> Numbers:
+        """How near is near."""
+        return {"epsilon": self.epsilon, "margin": 1.0}
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if self.fit_intercept and self._in_kernel:
+            raise BadInput("fit_intercept=True with a kernel would make rows longer than 1; leave it out")
+        if self._labels is not None and (self._labels.sets or len(self._labels.known) > 2):
+            kind = "multilabel-indicator" if self._labels.sets else "multiclass"
+            raise BadInput(
+                f"Only binary classification is supported. The type of the target is {kind}; one BBQ a class"
+            )
+
+    def _refuse_new_class(self) -> None:
+        raise BadInput("BBQ is for two classes, and a third label came; nothing was learned")
+
+    def _training_set(self, X: Table, y: Any, sample_weight: Any) -> TrainingSet:
+        data = super()._training_set(X, y, sample_weight)
+        self._refuse_weight(data.weights)
+        return data
+
+    def _weigh(self, w: Any) -> float:
+        weight = super()._weigh(w)
+        self._refuse_weight(np.array([weight]))
+        return weight
+
+    def _refuse_weight(self, weights: np.ndarray) -> None:
+        if self._in_kernel and not np.isin(weights, (0.0, 1.0)).all():
+            raise BadInput(
+                "BBQ with a kernel counts an example once or not at all; wanted weights of 0 and 1"
+            )
+
+    # ---- answers
+
+    @property
+    def coef_(self) -> np.ndarray:
+        """Weights of the features (estimates are <w, x> / (1 + v))."""
+        return np.asarray(super().coef_ * self._shrink)
+
+    def estimates(self, X: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The estimate, v and |Px|^2 of every row."""
+        self._fitted()
+        self._check_lasting()
+        table = self._table(X, reset=False)
+        return self.estimates_of(self._rows(table), table.shape[0], table)
+
+    def estimates_of(
+        self, rows: Rows, count: int, table: Table
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The same of rows in the loop's form; `table` is what they came from (None: a dict)."""
+        *found, done = cast(RidgeModel, self._fitted()).estimates(rows, count)
+        if done < count:
+            raise self._bad_row(table, done, "nothing was predicted")
+        estimates, variances, lengths = found
+        return estimates, variances, lengths

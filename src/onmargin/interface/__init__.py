@@ -1,0 +1,1 @@
+"""What every estimator shares, as objects it holds: parameters, columns, targets, passes, dicts."""

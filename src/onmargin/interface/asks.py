@@ -1,0 +1,422 @@
+"""Learners that decide which labels they want: the protocol, questions, a person's answers, and their own.
+
+A learner inside, `estimator_`, and a rule (`models.asking`) that says which of its rounds ask for their
+label. `fit` and `om.progressive` play the whole protocol and read only what was asked for; `partial_fit`
+and `learn_one` take labels that are there; `query` says what to ask for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.utils import check_array
+
+from ..compiled.rows import Rows
+from ..errors import BadInput
+from ..models.asking import Asking, Chosen, sureness
+from ..models.weights import Model
+from ..results.label_plan import Outlook
+from ..results.progress import Progress, Totals
+from .classifier import Classifier
+from .dicts import check_example, open_stream
+from .draws import seed_of, uniforms
+from .labels import check_label, distinct
+from .missing import are_known, filled, indexable, is_missing, known_labels, labels_of, one_kind, rows_of
+from .river import River
+from .tables import Table, checked_chance, checked_weights, in_one_line
+from .watch import Wanted
+
+COINS = 6  # the purpose of a generator
+PIECE = 1 << 20  # rows at a time, where no line per round is kept
+
+
+class Inner:
+    """An attribute of the learner inside."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, owner: Any, kind: type) -> Any:
+        if owner is None:
+            return self
+        if "estimator_" not in owner.__dict__:
+            raise AttributeError(f"{kind.__name__} has no {self.name!r} (yet)")
+        return getattr(owner.estimator_, self.name)
+
+
+class AsksForLabels(ClassifierMixin, River):  # type: ignore[misc]
+    """A learner inside and a rule; a subclass makes the learner and names the rule's numbers."""
+
+    river_base = "Classifier"
+    kind = "labels"
+    estimator_: Any
+    random_state: Any = None
+    _asking: Asking | None = None  # before there is a model; then the model has it
+
+    coef_, intercept_, threshold_, t_ = Inner(), Inner(), Inner(), Inner()
+    n_features_in_, feature_names_in_ = Inner(), Inner()
+    support_, support_vectors_, dual_coef_, n_support_ = Inner(), Inner(), Inner(), Inner()
+    gamma_, budget_, lam_, p_, kernel_weights_ = Inner(), Inner(), Inner(), Inner(), Inner()
+    objective_, dual_gap_ = Inner(), Inner()
+
+    def _made_inner(self) -> Classifier:
+        """A fresh learner."""
+        raise NotImplementedError
+
+    def _rule_numbers(self) -> Chosen:
+        """The rule as numbers of the loop, checked."""
+        raise NotImplementedError
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def __sklearn_is_fitted__(self) -> bool:
+        inner = self.__dict__.get("estimator_")
+        return inner is not None and inner._model is not None
+
+    @property
+    def _is_stochastic(self) -> bool:
+        return True
+
+    # ---- the learner inside, and the rule
+
+    def _inner(self, fresh: bool = False) -> Classifier:
+        """The learner, with this sampler's numbers; a fresh one where asked for."""
+        chosen = self._rule_numbers()
+        if fresh or "estimator_" not in self.__dict__:
+            self.estimator_, self._asking = self._made_inner(), None
+        inner: Classifier = self.estimator_
+        rule = self._rule(inner, chosen)
+        if rule.chosen != chosen:
+            inner._stream = None
+            if inner._model is None:
+                rule.choose(chosen)
+            else:
+                inner._refresh(inner._model)
+                inner._model.ask_by(chosen)
+        return inner
+
+    def _rule(self, inner: Classifier, chosen: Chosen | None = None) -> Asking:
+        """The model's, or the one that waits for a model."""
+        model = inner._model
+        if model is not None and model.asking is not None:
+            return model.asking
+        if self._asking is None:
+            self._asking = Asking(self._rule_numbers() if chosen is None else chosen)
+        if model is not None:
+            model.attach(self._asking)
+        return self._asking
+
+    def _coins(self, inner: Classifier, count: int, weights: np.ndarray | None = None) -> np.ndarray:
+        """The uniforms of the rows that come next."""
+        return uniforms(self, self._rule(inner).shown, count, weights, COINS)
+
+    def settle_entropy(self) -> None:
+        """Draw now what random_state=None stands for."""
+        seed_of(self)
+
+    # ---- the whole protocol
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Go over the rows once (shuffled, where the learner shuffles) and ask by the rule.
+
+        Labels of rows that are not asked for are not read; they may be missing.
+        """
+        names = ("estimator_", "n_iter_", "_asking")
+        before = {name: self.__dict__[name] for name in names if name in self.__dict__}
+        try:
+            if self.random_state is not None:
+                self._entropy = None
+            inner, X = self._inner(fresh=True), indexable(X)
+            labels, there = labels_of(y, X)
+            weights = checked_weights(sample_weight, len(labels)) if sample_weight is not None else None
+            if weights is not None and not weights.any():
+                raise BadInput("sample_weight is zero everywhere; wanted at least one weight above 0")
+            order = np.arange(len(labels))
+            precomputed = getattr(inner, "kernel", None) == "precomputed"  # whose rows are columns too
+            if getattr(inner, "shuffle", True) and not precomputed:
+                order = np.random.default_rng([seed_of(self), 3]).permutation(len(labels))
+                X, weights = rows_of(X, order), None if weights is None else weights[order]
+            self._run(X, labels[order], there[order], Wanted(weights, full=False))
+            self.n_iter_ = 1
+        except BaseException:
+            for name in names:
+                self.__dict__.pop(name, None)
+            self.__dict__.update(before)
+            raise
+        return self
+
+    def watch(self, X: Any, y: Any, wanted: Wanted) -> Progress:
+        """Answer, ask by the rule, learn what was asked for; see `om.progressive`."""
+        if wanted.delay:
+            raise BadInput("delay= is not for learners that ask: a label comes when it is asked for")
+        X = indexable(X)
+        labels, there = labels_of(y, X)
+        weights = wanted.sample_weight
+        weights = None if weights is None else checked_weights(weights, len(labels))
+        return self._run(X, labels, there, wanted._replace(sample_weight=weights))
+
+    def _run(self, X: Table, labels: np.ndarray, there: np.ndarray, wanted: Wanted) -> Progress:
+        inner, classes = self._inner(), wanted.classes
+        open_ended, announced = bool(inner.growing), inner.classes
+        if inner._model is None and classes is None and announced is None and there.any() and not open_ended:
+            classes = distinct(labels[there])
+            for label in classes:
+                check_label(label)
+            if len(classes) < 2:
+                raise BadInput(f"all labels are one class, {classes}; wanted at least two classes")
+        if open_ended and inner._labels is None and classes is None and announced is None:
+            raise BadInput(
+                "growing=True takes labels as they come, but only those asked for are read; give classes="
+            )
+        known = known_labels(inner._labels, announced if classes is None else classes)
+        if known is not None:
+            there = there & are_known(known, labels)
+        answers = filled(labels, there, known or [0])
+        _refuse_weights(getattr(inner, "class_weight", None))
+        chance = None if wanted.chance is None else checked_chance(wanted.chance, len(labels))
+        before = dict(inner.__dict__)
+        if inner._model is not None:
+            before["_model"] = inner._model.copy()
+        try:
+            return self._pieces(
+                inner, X, labels, answers, there, wanted._replace(chance=chance, classes=classes)
+            )
+        except BaseException:
+            inner.__dict__.clear()
+            inner.__dict__.update(before, _stream=None)
+            raise
+
+    def _pieces(
+        self, inner: Classifier, X: Table, labels: np.ndarray, answers: np.ndarray, there: np.ndarray,
+        wanted: Wanted,
+    ) -> Progress:  # fmt: skip
+        """A long piece of the stream at a time where no trace is kept."""
+        count, sums, curve = len(answers), np.zeros(5), []
+        step = count if wanted.full else PIECE
+        for first in range(0, max(count, 1), step):
+            some = slice(first, min(first + step, count))
+            rows = X if step >= count else rows_of(X, np.arange(some.start, some.stop))
+            mine = None if wanted.sample_weight is None else wanted.sample_weight[some]
+            coins = self._coins(inner, some.stop - some.start, mine) if wanted.chance is None else None
+            run = inner.watch(
+                rows, answers[some],
+                wanted._replace(
+                    sample_weight=mine, chance=coins if coins is not None else wanted.chance[some],
+                    classes=wanted.classes if first == 0 else None, full=True, asking=self._rule(inner),
+                ),
+            )  # fmt: skip
+            asked = np.asarray(run.queried, bool)
+            unanswered = asked & ~there[some]
+            if unanswered.any():
+                row = first + int(np.argmax(unanswered))
+                raise BadInput(
+                    f"row {row} was asked for and has no label; drop such rows, or use partial_fit, which "
+                    "takes what is there"
+                )
+            counted = there[some] & (np.ones(len(asked), bool) if mine is None else mine > 0)
+            wrong = np.asarray(run.predictions)[counted] != labels[some][counted]
+            rounds = int(counted.sum())
+            sums += (rounds, int(np.sum(wrong)), run.totals.errors, run.totals.updates, run.totals.loss)
+            curve.append((int(sums[0]), int(sums[1]), float(sums[4])))
+        rounds, mistakes, errors, updates = (int(value) for value in sums[:4])
+        totals = Totals(rounds, mistakes, errors, updates, float(sums[4]))
+        if not wanted.full:
+            return Progress(self, totals, labels, X, curve=curve)
+        names = ("scores", "predictions", "losses", "steps", "queried")
+        lines = {name: getattr(run, name) for name in names} | {"counted": counted}
+        return Progress(self, totals, labels, run.X, lines, curve, "labels", wanted.every)
+
+    def watch_each(self, examples: Iterable[Any], wanted: Wanted) -> Progress:
+        """An iterable of (x, y) or (x, y, weight), one after the other; weight 0 leaves no line."""
+        predictions: list[Any] = []
+        truths: list[Any] = []
+        queried, counted, mistakes = [], [], 0
+        for example in examples:
+            x, y, weight = example if len(example) == 3 else (*example, 1.0)
+            if weight == 0:
+                continue
+            answer, asked = self.predict_one(x), self.query_one(x)
+            there = not is_missing(y)
+            if asked and not there:
+                raise BadInput(
+                    f"round {len(truths)} was asked for and has no label; give one, or leave it out"
+                )
+            if asked:
+                self.learn_one(x, y, weight)
+            mistakes += there and answer != y
+            for values, value in ((truths, y), (predictions, answer), (queried, asked), (counted, there)):
+                values.append(value)
+        if not truths:
+            raise BadInput("the iterable is empty; wanted pairs (x, y)")
+        count, judged = len(truths), np.array(counted, bool)
+        totals = Totals(int(judged.sum()), mistakes, 0, int(sum(queried)), 0.0)
+        if not wanted.full:
+            return Progress(self, totals, None, curve=[(totals.rounds, mistakes, 0.0)])
+        kept = {
+            "scores": np.full(count, np.nan), "predictions": _objects(predictions), "counted": judged,
+            "queried": np.array(queried, bool), "losses": np.zeros(count), "steps": np.zeros(count),
+        }  # fmt: skip
+        return Progress(self, totals, _objects(truths), None, kept, [], "labels", wanted.every)
+
+    def comparator_losses(self, X: Table, y: Any, comparator: Any) -> np.ndarray:
+        """The losses that another hypothesis would have suffered on a run's rows."""
+        return self._answering().comparator_losses(X, y, comparator)
+
+    def known_labels(self) -> list[Any]:
+        """Labels known at this moment: met, or announced."""
+        return self._inner().known_labels()
+
+    def start_anew(self) -> None:
+        """Forget everything but the parameters and the generator's place."""
+        for name in ("estimator_", "_asking"):
+            self.__dict__.pop(name, None)
+
+    def take_over(self, other: Self) -> None:
+        """Become what another is."""
+        self.__dict__.clear()
+        self.__dict__.update(other.__dict__)
+
+    # ---- a person's answers
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn the rows that have a label, in order; rows without one (NaN, None) are skipped."""
+        inner, X = self._inner(), indexable(X)
+        labels, there = labels_of(y, X)
+        rule = self._rule(inner)
+        if there.all():
+            inner._partial_fit(X, labels, classes, sample_weight, rule)
+            return self
+        weights = None if sample_weight is None else checked_weights(sample_weight, len(labels))
+        known = known_labels(inner._labels, inner.classes if classes is None else classes)
+        kept = np.flatnonzero(there)
+        if len(kept):
+            weights = None if weights is None else weights[kept]
+            inner._partial_fit(rows_of(X, kept), one_kind(labels[kept]), classes, weights, rule)
+        elif inner._model is None:
+            if known is None:
+                raise BadInput("no row has a label, and no classes are announced; give classes=")
+            inner._partial_fit(rows_of(X, np.arange(1)), known[:1], classes, [0.0], rule)
+        return self
+
+    def learn_one(self, x: Mapping[Hashable, Any], y: Any, w: float = 1.0) -> None:
+        """One example with its label; None or NaN: nothing is learned."""
+        inner = self._inner()
+        if is_missing(y):
+            check_example(x)
+        else:
+            inner._learn_one(x, y, w, self._rule(inner))
+
+    # ---- questions
+
+    def query(self, X: Any) -> np.ndarray:
+        """Which rows to ask a label for; counted, as the rule says. Nothing else changes."""
+        inner, X = self._inner(), indexable(X)
+        if inner._model is None:
+            with in_one_line():
+                check_array(X, accept_sparse="csr", estimator=self, input_name="X")
+            return self._ask_blindly(inner, X.shape[0])
+        inner._check_lasting()
+        table = inner._table(X, reset=False)
+        return self._ask(inner, inner._model, inner._rows(table), table.shape[0], table)
+
+    def query_one(self, x: Mapping[Hashable, Any]) -> bool:
+        """Ask for the label of this example?"""
+        inner = self._inner()
+        if inner._model is None or inner._labels is None or not inner._labels.known:
+            check_example(x)
+            return bool(self._ask_blindly(inner, 1)[0])
+        stream = inner._stream or open_stream(inner)
+        return bool(self._ask(inner, inner._model, stream.row_for(x), 1, None)[0])
+
+    def _ask_blindly(self, inner: Classifier, count: int) -> np.ndarray:
+        """Before there is a model all rows are as doubtful as can be."""
+        return self._rule(inner).ask(np.zeros(count), np.zeros(count), self._coins(inner, count))
+
+    def _ask(self, inner: Classifier, model: Model, rows: Rows, count: int, table: Table) -> np.ndarray:
+        """The rule about rows; `table` is what they came from (None: a dict)."""
+        sure, lengths = self._doubts(inner, model, rows, count, table, "nothing was asked")
+        return self._rule(inner).ask(sure, lengths, self._coins(inner, count))
+
+    def _doubts(
+        self, inner: Classifier, model: Model, rows: Rows, count: int, table: Table, done: str
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """|p| and, where the rule asks for it, |x|^2 of rows."""
+        scores, reached = model.scores(rows, count, False)
+        if reached < count:
+            if table is None:
+                raise BadInput(f"the example has values that are not finite; {done}")
+            raise inner._bad_row(table, reached, done)
+        lengths = model.lengths(rows, count) if self._rule(inner).adaptive else np.zeros(count)
+        return sureness(scores), lengths
+
+    @property
+    def n_queries_(self) -> int:
+        """Labels asked for so far."""
+        return self._rule(self._inner()).asked
+
+    def outlook(self, X: Any) -> Outlook:
+        """What asking further would bring on rows without labels."""
+        raise NotImplementedError
+
+    # ---- answers: the learner's
+
+    def _answering(self) -> Classifier:
+        inner: Classifier = self.__dict__.get("estimator_") or self._inner()
+        inner._fitted()
+        return inner
+
+    @property
+    def classes_(self) -> np.ndarray:
+        """The labels known, in order."""
+        return self._answering().classes_
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The label of each row."""
+        return self._answering().predict(X)
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """The learner's scores."""
+        return self._answering().decision_function(X)
+
+    def predict_one(self, x: Mapping[Hashable, Any]) -> Any:
+        """The label; None before any."""
+        return self._inner().predict_one(x)
+
+    # ---- files
+
+    def asking_state(self) -> dict[str, Any]:
+        """What a file must hold beside the learner inside."""
+        rule = self._rule(self._inner())
+        found = {"entropy": self._entropy, "passes": self.__dict__.get("n_iter_")}
+        return found | {"counts": rule.counts.copy(), "recent": rule.recent.copy()}
+
+    def restore_asking(self, inner: Classifier, kept: dict[str, Any]) -> None:
+        """Take it on again, around the learner that was inside."""
+        rule = Asking(self._rule_numbers())
+        if kept["counts"].shape != rule.counts.shape or kept["recent"].shape != rule.recent.shape:
+            raise ValueError("what its rule has counted does not fit the rule")
+        rule.counts[...], rule.recent[...] = kept["counts"], kept["recent"]
+        self.estimator_, self._asking, self._entropy = inner, rule, kept["entropy"]
+        if kept["passes"] is not None:
+            self.n_iter_ = kept["passes"]
+        self._rule(inner)
+
+
+def _refuse_weights(given: Any) -> None:
+    """Class weights that would look at labels nobody asked for."""
+    if given == "balanced" or (isinstance(given, dict) and not all(w > 0 for w in given.values())):
+        raise BadInput(
+            f"class_weight={given!r} looks at labels that are not asked for; wanted weights above 0"
+        )
+
+
+def _objects(values: list[Any]) -> np.ndarray:
+    array = np.empty(len(values), object)
+    array[:] = values
+    return array

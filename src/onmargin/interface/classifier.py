@@ -1,0 +1,154 @@
+"""Classifiers: labels in, labels out; two classes, several, or sets of labels."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+
+from ..models.asking import Asking
+from .dicts import BoundStream, is_unseen, learn_many, open_stream, predict_many, ready_round
+from .labels import Labels
+from .learner import Learner
+from .targets import LabelTargets
+from .weights import top_features
+
+
+class Classifier(ClassifierMixin, Learner):  # type: ignore[misc]
+    """A row of weights for two classes, a row each for more, a row a label for sets."""
+
+    river_base = "MiniBatchClassifier"
+    classes: Any = None
+    class_weight: Any = None
+    _labels: Labels | None = None
+    _set_rule: str = "running"  # how a set is cut out of the ranking: "running", "dummy" or "zero"
+    _rows_apart = False  # two classes have a row each
+    _one_against_all: bool = False  # the margin is the smallest of y_k s_k
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        return tags
+
+    def _targets(self) -> LabelTargets:
+        return LabelTargets(self)
+
+    def _problem(self) -> str:
+        """binary, top or labels: what the labels known make of it."""
+        if self._labels is not None and self._labels.sets:
+            return "labels"
+        return "binary" if self._labels is None or self._labels.outputs == 1 else "top"
+
+    @property
+    def classes_(self) -> np.ndarray:
+        """The labels known, in order."""
+        if self._labels is None:
+            raise AttributeError("classes_ is known after the first example")
+        return self._labels.array
+
+    def _refuse_new_class(self) -> None:
+        """Refuse what cannot grow (a cost matrix has its size)."""
+
+    # ---- learning
+
+    def fit(
+        self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None, sample_weight: Any = None
+    ) -> Self:
+        """Learn from scratch in at most `max_iter` passes (`warm_start`: go on from here).
+
+        `coef_init` and `intercept_init` are the weights to start from.
+        """
+        return self._fit(X, y, coef_init, intercept_init, sample_weight)
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from these rows, in order, each once. The first call announces all classes."""
+        return self._partial_fit(X, y, classes, sample_weight)
+
+    def learn_one(self, x: Mapping[Hashable, Any], y: Any, w: float = 1.0) -> None:
+        """One example: a dict of numbers, its label (or {label: bool}), and its weight."""
+        stream = self._stream
+        if stream is not None and stream.quick and w == 1.0 and stream.learn_fast(x, y):
+            return
+        self._learn_one(x, y, w)
+
+    def _learn_one(self, x: Mapping[Hashable, Any], y: Any, w: float, asking: Asking | None = None) -> None:
+        if not is_unseen(self, x, y, w):
+            stream, weight = ready_round(self, x, y, w, asking)
+            stream.learn(x, weight)
+
+    def learn_many(self, X: Any, y: Any = None, w: Any = None) -> None:
+        """Learn a frame's rows in order: equal to the loop of `learn_one`."""
+        learn_many(self, X, y, w)
+
+    # ---- answers
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """(n,) for two classes: positive means `classes_[1]`; (n, K) for more and for sets."""
+        scores = self._scores(X)
+        return self._targets().decisions(scores)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The label of each row, or the set of labels as a row of 0 and 1."""
+        decisions = self.decision_function(X)
+        return self._targets().named(decisions)
+
+    def predict_one(self, x: Mapping[Hashable, Any]) -> Any:
+        """The label (or {label: bool}); None before any label."""
+        stream = self._stream
+        if isinstance(stream, BoundStream) and stream.answers is not None:
+            return stream.answers[stream.guess(x)]
+        if stream is None:
+            if self._model is None or self._labels is None or not self._labels.known:
+                return None
+            stream = open_stream(self)
+        return self._targets().named_one(stream.scores(x))
+
+    def predict_many(self, X: Any) -> Any:
+        """A frame's answers as a series."""
+        return predict_many(self, X, self.predict_one, self.predict)
+
+    @property
+    def threshold_(self) -> Any:
+        """Label sets: the running threshold (0 where none is kept)."""
+        return self._fitted().threshold
+
+    # ---- what was learned
+
+    @property
+    def coef_(self) -> np.ndarray:
+        """Weights of the features, where there are such: (1, d) for one output, (K, d) for several."""
+        return self._form().coef()
+
+    @property
+    def intercept_(self) -> np.ndarray:
+        """Weight of the constant coordinate times its value; for label sets less the threshold."""
+        return self._form().intercept()
+
+    def top_features(self, k: int = 10) -> Any:
+        """The k heaviest features of every output: columns class, feature, weight."""
+        return top_features(self, self.coef_, k)
+
+    def explain(self, x: Any, k: int | None = None) -> Any:
+        """What each feature of one example adds to each score: weight times value.
+
+        Columns class, feature, value, weight, contribution; the constant coordinate is the row
+        "(intercept)". The contributions of a class add up to its linear score. In kernel form: what each
+        support vector adds; columns class, support (its number in `support_`), coefficient, kernel,
+        contribution.
+        """
+        return self._form().explain(x, k, self.intercept_)
+
+    def _losses_of(self, scores: np.ndarray, y: Any) -> np.ndarray:
+        """Losses of y s, of the margin over the best rival, or of the lowest relevant label's."""
+        margins, asked = self._targets().margins(scores, y)
+        return np.where(asked, self._loss_values(margins, self._required()), 0.0)
+
+    def _required(self) -> float:
+        """The margin asked for."""
+        return float(getattr(self, "margin", 1.0))
+
+    def _loss_values(self, margins: np.ndarray, required: float) -> np.ndarray:
+        """What the loss makes of margins: the hinge, for most."""
+        return np.asarray(np.maximum(0.0, required - margins))

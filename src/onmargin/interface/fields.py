@@ -1,0 +1,329 @@
+"""Parameters as dataclass fields: default, limits, may it change in mid-stream; and the registry.
+
+A parameter is declared once, in the class (or in a group of parameters that several classes have):
+`C: float = above(0.0, 1.0, inf=True)`. The limit is checked before learning, `lasting` ones stay as they
+were when learning began. `@learner` makes the constructor out of the fields, answers other libraries' names
+with ours, and enters the class in `LEARNERS`, which saving, warming, River and the tests read.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Iterator
+from functools import wraps
+from typing import Any, ClassVar, NamedTuple, TypeVar, dataclass_transform
+
+import numpy as np
+
+from ..errors import BadInput, BadType, require_whole
+from .river import register
+
+LEARNERS: dict[str, type] = {}
+"""Every learner by its name, as far as its module is loaded; `estimators.every` loads all."""
+
+Class = TypeVar("Class", bound=type)
+Limit = Callable[[str, object], None]
+"""Raises for a value that makes no sense, in one line."""
+
+
+class Declared(NamedTuple):
+    """What is known of a parameter beside its default."""
+
+    limit: Limit | None
+    lasting: bool
+
+
+def _field(default: object, limit: Limit | None, lasting: bool) -> Any:
+    given = {} if default is REQUIRED else {"default": default}
+    return dataclasses.field(
+        **given, metadata={"declared": Declared(limit, lasting)}, kw_only=default is not REQUIRED
+    )  # type: ignore[call-overload]
+
+
+REQUIRED = object()
+
+
+def plain(default: object, lasting: bool = False) -> Any:
+    """A parameter whose limits, if any, depend on others: they are checked where it is used."""
+    return _field(default, None, lasting)
+
+
+def above(
+    low: float, default: float | None, *, inf: bool = False, none: bool = False, lasting: bool = False,
+    also: Callable[[float], bool] | None = None, wanted: str = "",
+) -> Any:  # fmt: skip
+    """A number above 0 (`inf`: infinity too; `none`: or None); `also` has a narrower range to say."""
+    return _number(default, False, inf, none, lasting, also, wanted)
+
+
+def at_least(
+    low: float, default: float | None, *, inf: bool = False, none: bool = False, lasting: bool = False
+) -> Any:
+    """A number of at least 0."""
+    return _number(default, True, inf, none, lasting, None, "")
+
+
+def _number(
+    default: float | None, zero: bool, inf: bool, none: bool, lasting: bool,
+    also: Callable[[float], bool] | None, wanted: str,
+) -> Any:  # fmt: skip
+    def limit(name: str, value: object) -> None:
+        if none and value is None:
+            return
+        number = require_positive(name, value, zero, inf)
+        if also is not None and not also(number):
+            raise BadInput(f"{name}={value!r}; wanted {wanted}")
+
+    return _field(default, limit, lasting)
+
+
+def whole(default: int, lasting: bool = False) -> Any:
+    """A whole number of at least 1."""
+    return _field(default, require_whole, lasting)
+
+
+def one_of(
+    default: str, *others: str, lasting: bool = False, listed: bool = False, said: tuple[str, ...] = ()
+) -> Any:
+    """One of some texts; `listed`: they are many, and said as a list; `said`: in this order."""
+    options = said or (default, *others)
+
+    def limit(name: str, value: object) -> None:
+        require_one_of(name, value, options, listed)
+
+    return _field(default, limit, lasting)
+
+
+def flag(default: bool, lasting: bool = False) -> Any:
+    """True or False."""
+
+    def limit(name: str, value: object) -> None:
+        if not isinstance(value, bool | np.bool_):
+            raise BadInput(f"{name}={value!r}; wanted True or False")
+
+    return _field(default, limit, lasting)
+
+
+def precision(default: str | None) -> Any:
+    """float32 or float64 (None: as the form of the learner has it)."""
+
+    def limit(name: str, value: object) -> None:
+        if value not in (None, "float32", "float64", np.float32, np.float64):
+            raise BadInput(f"{name}={value!r}; wanted 'float32' or 'float64'")
+
+    return _field(default, limit, True)
+
+
+def require_positive(name: str, value: object, zero: bool, infinite: bool) -> float:
+    """A number above 0 (`zero`: or 0), or a refusal in one line."""
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number):
+        raise BadInput(f"{name}={value!r}; wanted a number")
+    number = float(value)
+    fine = number > 0 or (zero and number == 0)
+    if not fine or (math.isinf(number) and not infinite):
+        wanted = "at least 0" if zero else "above 0"
+        raise BadInput(f"{name}={value!r}; wanted a number {wanted}{' (inf allowed)' if infinite else ''}")
+    return number
+
+
+def require_one_of(name: str, value: object, options: tuple[str, ...], listed: bool = False) -> None:
+    """One of some texts, or a refusal in one line."""
+    if value not in options:
+        words = list(map(repr, options))
+        said = f"one of {', '.join(words)}" if listed else f"{', '.join(words[:-1])} or {words[-1]}"
+        raise BadInput(f"{name}={value!r}; wanted {said}")
+
+
+def declared(owner: object) -> Iterator[tuple[str, Declared, object]]:
+    """Name, declaration and value of every parameter of a learner."""
+    for field in dataclasses.fields(owner):  # type: ignore[arg-type]
+        yield field.name, field.metadata["declared"], getattr(owner, field.name)
+
+
+def check_limits(owner: object) -> None:
+    """Refuse parameters that make no sense by themselves."""
+    for name, known, value in declared(owner):
+        if known.limit is not None:
+            known.limit(name, value)
+
+
+@dataclass_transform(
+    kw_only_default=True, eq_default=False,
+    field_specifiers=(plain, above, at_least, whole, one_of, flag, precision),
+)  # fmt: skip
+def group(cls: Class) -> Class:
+    """A class decorator: parameters that several learners have. It has no methods."""
+    made: Class = dataclasses.dataclass(eq=False, repr=False, match_args=False)(cls)
+    return made
+
+
+@dataclass_transform(
+    kw_only_default=True, eq_default=False,
+    field_specifiers=(plain, above, at_least, whole, one_of, flag, precision),
+)  # fmt: skip
+def learner(cls: Class) -> Class:
+    """A class decorator: the constructor out of the fields, unknown names answered, the class registered.
+
+    A class may fix parameters of the class it extends: `fixed = {"step": "pa1"}`; they are no parameters then.
+    """
+    for name, value in cls.__dict__.get("fixed", {}).items():
+        cls.__annotations__[name] = ClassVar
+        setattr(cls, name, value)
+    made: Class = dataclasses.dataclass(eq=False, repr=False, match_args=False)(cls)
+    if hasattr(made, "answers_names"):
+        known = {field.name for field in dataclasses.fields(made)}
+        made.__init__ = _answering(made.__init__, known)  # type: ignore[misc]
+    LEARNERS[made.__name__] = made
+    register(made)
+    return made
+
+
+# ---- names that other libraries have for a parameter
+
+LEAVE = "leave it out"
+OTHER_NAMES = {
+    "mode": "use step='pa' (mode=0), step='pa1' (mode=1) or step='pa2' (mode=2)",
+    "eps": "use epsilon=",
+    "learn_intercept": "use fit_intercept=",
+    "eta0": "use C= (Passive-Aggressive) or rate= (Perceptron)",
+    "n_jobs": f"several classes are learned natively in one loop; {LEAVE}",
+    "multi_class": f"several classes are learned natively; {LEAVE}",
+    "early_stopping": f"passes stop by tol= and n_iter_no_change=; {LEAVE}",
+    "validation_fraction": f"passes stop by tol= and n_iter_no_change=; {LEAVE}",
+    "seed": "use random_state=",
+    "n_iter": "use max_iter=",
+    "beta": "use a= (second-order Perceptron) or r= (AROW)",
+    "eta": "use confidence= (CW, SCW) or rate= (Perceptron)",
+    "nu": "use epsilon= (the radius) or max_radius= (it is learned)",
+    "kernel": f"this class is linear; use Perceptron, PassiveAggressiveClassifier or Pegasos, or {LEAVE}",
+    "class_weight": f"its rounds or groups are balanced by themselves; use sample_weight=, or {LEAVE}",
+    "budget": f"all vectors are kept; {LEAVE}",
+    "average": f"an average would need the vectors that were dropped; {LEAVE}",
+} | dict.fromkeys(
+    ("penalty", "alpha", "l1_ratio", "l1", "l2", "power_t", "clip_gradient", "initializer", "optimizer"),
+    f"the step itself regularises; {LEAVE}",
+)  # fmt: skip
+
+
+def ours_for(name: str, value: object, known: set[str]) -> str:
+    """What another library's parameter is called here."""
+    if name == "learning_rate" and {"step", "rate"} <= known:
+        return "use step= and rate="
+    if name in ("loss", "learning_rate"):
+        if "step" not in known:
+            return f"the loss belongs to the algorithm; {LEAVE}"
+        return "use step='pa2'" if "squared" in str(value) or value == "pa2" else "use step='pa1'"
+    return OTHER_NAMES.get(name, f"known are {', '.join(sorted(known))}")
+
+
+def refuse_unknown(owner: object, given: dict[str, object], known: set[str]) -> None:
+    """Raise for the first name that is not a parameter, with ours where we know what was meant."""
+    for name, value in given.items():
+        if name not in known:
+            hint = ours_for(name, value, known)
+            raise BadType(f"{type(owner).__name__} has no parameter {name!r}; {hint}")
+
+
+def _answering(init: Callable[..., None], known: set[str]) -> Callable[..., None]:
+    """A constructor that answers another library's parameter names with ours."""
+
+    @wraps(init)
+    def answered(self: object, *args: object, **given: object) -> None:
+        refuse_unknown(self, given, known)
+        init(self, *args, **given)
+
+    return answered
+
+
+# ---- groups of parameters
+
+
+@group
+class Passes:
+    """How `fit` goes over the rows; the precision; what is shown."""
+
+    max_iter: int = whole(20)
+    tol: float | None = at_least(0.0, 1e-3, none=True)
+    n_iter_no_change: int = whole(2)
+    random_state: object = plain(None)
+    warm_start: bool = plain(False)
+    verbose: int = plain(0)
+    dtype: str | None = precision("float64")
+
+
+@group
+class Shuffled:
+    """A permutation each pass."""
+
+    shuffle: bool = plain(True)
+
+
+@group
+class Growing:
+    """Columns and classes may appear later in array input."""
+
+    growing: bool = plain(False)
+
+
+@group
+class Intercept:
+    """The constant coordinate, inside the norm."""
+
+    fit_intercept: bool = plain(True, lasting=True)
+    intercept_scaling: float = above(0.0, 1.0, lasting=True)
+
+
+@group
+class Averaged:
+    """Answers by the mean of the hypotheses that predicted."""
+
+    average: bool = flag(False, lasting=True)
+
+
+@group
+class Classes:
+    """A closed set of labels known before the first example."""
+
+    classes: object = plain(None)
+
+
+@group
+class ClassWeights:
+    """What an example weighs by its label."""
+
+    class_weight: object = plain(None)
+
+
+@group
+class Horizon:
+    """How many rounds are remembered."""
+
+    horizon: float | None = plain(None, lasting=True)
+
+
+@group
+class KernelParameters:
+    """The kernel form; see `om.kernels`."""
+
+    kernel: object = plain(None, lasting=True)
+    gamma: object = plain("scale", lasting=True)
+    degree: int = plain(3, lasting=True)
+    coef0: float = plain(0.0, lasting=True)
+
+
+@group
+class Budget:
+    """How many vectors may be kept: a number, or text such as "64MB"."""
+
+    budget: object = plain(None, lasting=True)
+
+
+@group
+class Linear(Passes, Shuffled, Growing, Intercept):
+    """What all but a few learners have."""
+
+
+@group
+class Labelled(Classes, ClassWeights):
+    """What most classifiers have."""

@@ -1,0 +1,169 @@
+"""Learners whose rows come in groups: the documents of a query, the candidates of a decision."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Self, cast
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..compiled.checks import first_not_finite
+from ..compiled.rows import Rows
+from ..errors import BadInput
+from ..learn.vocabulary import NONE, Examples
+from ..models.paired import PairedModel
+from ..models.pairing import Given
+from ..models.weights import Model
+from .learner import Learner
+from .passes import Sums, run_passes
+from .tables import Table, checked_weights
+from .weights import top_features
+
+SIDES = np.array([[0], [1]], np.int8)  # marks of the worse and of the better members
+STRETCH = 4096  # rounds at a time
+
+Rounds = tuple[np.ndarray, np.ndarray]
+"""Row numbers, and where each round begins (one more than there are rounds)."""
+
+
+class Grouped(Learner):
+    """One row of weights, learned from rounds within groups. A subclass says what a round is."""
+
+    _draws = True
+    _counts_mistakes = False
+    _has_lanes = False
+    _linear_model = PairedModel
+
+    def _rounds(
+        self, groups: np.ndarray, truth: np.ndarray, order: np.ndarray, model: Model
+    ) -> tuple[Rounds, np.ndarray]:
+        """Rounds of a pass over the groups in this order, and which members are better."""
+        raise NotImplementedError
+
+    def _read_truth(self, y: Any, groups: np.ndarray, count: int) -> np.ndarray:
+        """One number per row, checked; `count` groups."""
+        raise NotImplementedError
+
+    def row(self, problem: str) -> str:
+        """For its Space and its answers."""
+        return "pa1.binary"
+
+    def _rows(self, X: Table) -> Rows:
+        return super()._rows(X if sp.issparse(X) else np.ascontiguousarray(X))
+
+    # ---- learning
+
+    def _learn_groups(self, X: Any, y: Any, qid: Any, fresh: bool, passes: bool) -> Self:
+        with self._all_or_nothing():
+            if fresh:
+                self._forget()
+            X = self._table(X, reset=self._model is None, learning=True)
+            groups, count = read_groups(qid, X.shape[0])
+            truth = self._read_truth(y, groups, count)
+            model = self._new_model(X.shape[1]) if self._model is None else self._model.copy()
+            self._form().check_start(model)
+            self._fit_in(model, X)
+            self._refresh(model)
+            self._model = model
+            bad = first_not_finite(self._rows(X), X.shape[0])
+            if bad < X.shape[0]:
+                raise self._bad_row(X, bad)
+            if passes:
+                self._pass_often(X, cast(PairedModel, model), groups, truth, count)
+            else:
+                self._pass(X, cast(PairedModel, model), groups, truth, np.arange(count))
+        return self
+
+    def _pass_often(
+        self, X: Table, model: PairedModel, groups: np.ndarray, truth: np.ndarray, count: int
+    ) -> None:
+        generator = self._generator(3)
+
+        def order() -> np.ndarray:
+            return generator.permutation(count) if getattr(self, "shuffle", True) else np.arange(count)
+
+        def play(order: np.ndarray, show: Callable[[int, Sums], None]) -> Sums:
+            sums = self._pass(X, model, groups, truth, order)
+            show(count, sums)
+            return sums
+
+        self.n_iter_ = run_passes(count, self._stopping(), order, play)
+
+    def _pass(
+        self, X: Table, model: PairedModel, groups: np.ndarray, truth: np.ndarray, order: np.ndarray
+    ) -> Sums:
+        """All groups once."""
+        (members, starts), better = self._rounds(groups, truth, order, model)
+        rows, sums = self._rows(X), Sums()
+        lines = better.astype(np.int64)
+        with model.given(Given(members, starts, SIDES, NONE, lines)):
+            for first in range(0, len(starts) - 1, STRETCH):
+                count = min(STRETCH, len(starts) - 1 - first)
+                heads = starts[first : first + count]
+                examples = Examples(rows, lines[heads] - 0.5, NONE, NONE, members[heads])
+                before = model.clock
+                sums.add(model.learn(examples, first, count), before)
+        return sums
+
+    # ---- answers
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """The score of every row, by the average where one is kept."""
+        return np.asarray(self._scores(X)[:, 0])
+
+    @property
+    def coef_(self) -> np.ndarray:
+        """Weights of the features, (1, d)."""
+        return self._form().coef()
+
+    @property
+    def intercept_(self) -> np.ndarray:
+        """Weight of the constant coordinate times its value."""
+        return self._form().intercept()
+
+    def top_features(self, k: int = 10) -> Any:
+        """The k heaviest features: columns class, feature, weight."""
+        return top_features(self, self.coef_, k)
+
+    def explain(self, x: Any, k: int | None = None) -> Any:
+        """What each feature of one example adds to its score: weight times value.
+
+        Columns class, feature, value, weight, contribution; the constant coordinate is the row
+        "(intercept)".
+        """
+        return self._form().explain(x, k, self.intercept_)
+
+
+def read_groups(qid: Any, rows: int) -> tuple[np.ndarray, int]:
+    """Group numbers in order of appearance, and how many there are. Rows of a group need not lie together."""
+    if qid is None:
+        return np.zeros(rows, np.int64), 1
+    given = np.asarray(qid)
+    if given.shape != (rows,):
+        raise BadInput(f"qid has shape {given.shape}; wanted ({rows},), one group a row")
+    if given.dtype.kind == "f" and not np.isfinite(given).all():
+        where = int(np.argmax(~np.isfinite(given)))
+        raise BadInput(f"qid of row {where} is {given[where]}; wanted a number or a text for every row")
+    if given.dtype.kind in "OMm" and any(value != value for value in given):
+        raise BadInput("qid has NaN or a missing date; wanted a number or a text for every row")
+    try:
+        _, first, codes = np.unique(given, return_index=True, return_inverse=True)
+    except TypeError:
+        raise BadInput("qid mixes kinds that cannot be compared; wanted numbers, or texts") from None
+    numbers = np.empty(len(first), np.int64)
+    numbers[np.argsort(first)] = np.arange(len(first))
+    return numbers[codes], len(first)
+
+
+def weights_of_groups(weights: Any, groups: np.ndarray) -> np.ndarray:
+    """What each group weighs: the mean over its rows."""
+    each = np.bincount(groups, checked_weights(weights, len(groups))) / np.bincount(groups)
+    if not each.any():
+        raise BadInput("sample_weight is zero everywhere; wanted at least one weight above 0")
+    return np.asarray(each)
+
+
+def no_rounds() -> tuple[Rounds, np.ndarray]:
+    """A pass without a round."""
+    return (np.zeros(0, np.int64), np.zeros(1, np.int64)), np.zeros(0, bool)

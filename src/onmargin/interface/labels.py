@@ -1,0 +1,210 @@
+"""The labels of a classifier: which are known, what number each has, how much each weighs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable
+from typing import Any
+
+import numpy as np
+
+from ..compiled.checks import find_codes, find_distinct
+from ..errors import BadInput
+
+EXACT = 2.0**53  # whole numbers up to here are exact as float64
+
+
+class Labels:
+    """Known labels in order. `sets`: an example may have several; `closed`: no more may come."""
+
+    def __init__(
+        self, known: Iterable[Hashable] = (), closed: bool = False, sets: bool = False, apart: bool = False
+    ) -> None:
+        self.sets, self.closed, self.apart = sets, closed, apart
+        self.known: list[Any] = []
+        self.counts: list[int] = []  # examples seen of each label, for class_weight="balanced"
+        self._set(in_order(list(known)))
+
+    def _set(self, known: list[Any]) -> None:
+        counts = dict(zip(self.known, self.counts, strict=True))
+        self.known = known
+        self.counts = [counts.get(label, 0) for label in known]
+        self.index = {label: number for number, label in enumerate(known)}
+        self.numbers = _as_numbers(known)
+
+    def take(self, known: list[Any], counts: list[int]) -> None:
+        """These labels in this order, so many examples of each."""
+        self._set(known)
+        self.counts = counts
+
+    @property
+    def array(self) -> np.ndarray:
+        """`classes_`"""
+        try:
+            array = np.array(self.known) if self.known else np.array([], int)
+        except ValueError:  # tuples beside other labels
+            array = np.empty((0, 0))
+        if array.ndim != 1 or [_kind(v) for v in array.tolist()] != [_kind(v) for v in self.known]:
+            array = np.empty(len(self.known), object)
+            array[:] = self.known
+        return array
+
+    @property
+    def outputs(self) -> int:
+        """Two classes are one row, more are a row each; a label of a set always has its row.
+
+        `apart`: so do two classes.
+        """
+        return len(self.known) if self.sets or self.apart or len(self.known) > 2 else 1
+
+    def check(self, label: Hashable) -> None:
+        """Raise if the label can be neither found nor taken in."""
+        if label in self.index:
+            return
+        if self.closed:
+            raise BadInput(
+                f"label {label!r} is not among the announced classes {shortened(self.known)}; nothing was "
+                "learned; announce it in classes= or leave the set open"
+            )
+        check_label(label)
+
+    def add(self, label: Hashable) -> list[int]:
+        """Take a new label in; where each label now stood before (-1: nowhere)."""
+        self.check(label)
+        before = self.index
+        self._set(in_order([*self.known, _unwrapped(label)]))
+        return [before.get(known, -1) for known in self.known]
+
+    def codes(self, y: np.ndarray) -> np.ndarray:
+        """The number of each label of a block, -1 where it is unknown."""
+        if self.numbers is not None and y.dtype.kind in "biuf":
+            codes = np.empty(len(y), np.int64)
+            find_codes(y.astype(np.float64, copy=False), self.numbers, codes)
+            return codes
+        get = self.index.get
+        return np.array([get(label, -1) for label in y.tolist()], np.int64)
+
+    def targets(self, codes: np.ndarray) -> np.ndarray:
+        """What the loop is told: +1 and -1 for one row, the class number for several."""
+        if self.outputs > 1:
+            return codes.astype(np.float64)
+        if len(self.known) < 2:  # the first label, against anything else
+            return np.ones(len(codes))
+        return np.asarray(2.0 * codes - 1.0)
+
+    def unknown(self, y: np.ndarray, codes: np.ndarray) -> BadInput:
+        """The refusal of the first label that has no number."""
+        where = int(np.argmax(codes < 0))
+        return BadInput(
+            f"row {where} has the label {_unwrapped(y[where])!r}, which is not among the classes "
+            f"{shortened(self.known)}; nothing was learned; announce all classes in the first call"
+        )
+
+    def weights(self, codes: np.ndarray, class_weight: Any, seen: np.ndarray | None) -> np.ndarray:
+        """Class weights of a block in stream order; empty where all are 1.
+
+        "balanced" is n / (K n_y) with the current example counted; `seen` marks the rows that
+        count (all: None).
+        """
+        if class_weight is None or not self.known:  # (before any label only unseen rounds are played)
+            return np.zeros(0)
+        if isinstance(class_weight, str):
+            return self._balanced(codes, seen)
+        each = np.array([float(class_weight.get(label, 1.0)) for label in self.known])
+        return np.asarray(each[codes])
+
+    def _balanced(self, codes: np.ndarray, seen: np.ndarray | None) -> np.ndarray:
+        number = len(self.known)
+        marks = np.zeros((len(codes), number))
+        marks[np.arange(len(codes)), codes] = 1.0 if seen is None else seen
+        running = np.cumsum(marks, axis=0) + np.array(self.counts, float)
+        self.counts = [int(count) for count in running[-1]] if len(codes) else self.counts
+        own = running[np.arange(len(codes)), codes]
+        return np.asarray(running.sum(axis=1) / (number * np.maximum(own, 1.0)))
+
+    def fitted_weights(self, codes: np.ndarray, class_weight: Any) -> Any:
+        """ "balanced" over the rows that are seen, as a dict: n / (K n_k)."""
+        if not isinstance(class_weight, str):
+            return class_weight
+        codes = codes[codes >= 0]
+        counts = np.bincount(codes, minlength=len(self.known))
+        each = len(codes) / (len(self.known) * np.maximum(counts, 1))
+        return dict(zip(self.known, each.tolist(), strict=True))
+
+
+def check_label(label: Any) -> None:
+    """Raise for what is no class: None, NaN, fractions, complex numbers."""
+    if isinstance(label, float | np.floating) and math.isfinite(label) and label != int(label):
+        raise BadInput(
+            f"Unknown label type: continuous. {label!r} is a fraction, no class; use a regressor, or "
+            "announce it in classes="
+        )
+    bad = label is None or isinstance(label, complex | np.complexfloating)
+    if bad or isinstance(label, float | np.floating) and not math.isfinite(label):
+        raise BadInput(
+            f"got the label {label!r}; wanted a text, a whole number or a bool; nothing was learned"
+        )
+
+
+def in_order(labels: list[Any]) -> list[Any]:
+    """Without repeats; sorted where labels can be ordered, else in order of appearance."""
+    once = list(dict.fromkeys(labels))
+    try:
+        return sorted(once)
+    except TypeError:
+        return once
+
+
+def listed(classes: Any) -> list[Any]:
+    """Announced labels as they are, each with its own type."""
+    try:
+        return [_unwrapped(label) for label in classes]
+    except TypeError:
+        raise BadInput(f"classes={classes!r}; wanted a list of labels") from None
+
+
+def label_array(y: Any) -> np.ndarray:
+    """Labels as an array; an object array where a list mixes kinds, so that each keeps its own.
+
+    Numbers of several types are one kind, as NumPy has it.
+    """
+    mixed = isinstance(y, list | tuple) and len({type(label) for label in y}) > 1
+    if mixed and not all(isinstance(label, bool | int | float | np.number | np.bool_) for label in y):
+        array = np.empty(len(y), object)
+        array[:] = y
+        return array
+    return np.asarray(y)
+
+
+def distinct(y: np.ndarray) -> list[Any]:
+    """The labels of an array, in order."""
+    if y.dtype.kind in "biuf" and y.dtype.itemsize <= 8:
+        room = np.empty(32)
+        numbers = y.astype(np.float64, copy=False)
+        count = find_distinct(numbers, room)
+        if count >= 0 and np.abs(room[:count]).max(initial=0) <= EXACT:
+            return list(room[:count].astype(y.dtype).tolist())
+    if y.dtype.kind in "biufUS":
+        return list(np.unique(y).tolist())
+    return in_order(y.tolist())
+
+
+def _unwrapped(label: Any) -> Any:
+    return label.item() if isinstance(label, np.generic) else label
+
+
+def _as_numbers(known: list[Any]) -> np.ndarray | None:
+    plain = all(isinstance(label, bool | int | float | np.number | np.bool_) for label in known)
+    if not known or not plain or any(abs(label) > EXACT for label in known):
+        return None
+    return np.array(known, float)
+
+
+def _kind(value: Any) -> type:
+    return type(_unwrapped(value))
+
+
+def shortened(known: list[Any]) -> str:
+    """The first few labels, for a message."""
+    text = ", ".join(repr(label) for label in known[:6])
+    return f"[{text}{', ...' if len(known) > 6 else ''}]"

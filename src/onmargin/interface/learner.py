@@ -1,0 +1,529 @@
+"""What every learner is: its parameters, its state, and how they become a model that learns and answers.
+
+A learner *holds* what it needs: columns (`tables`), targets (`targets`), a form (`weights`, `support`), a
+stream of dicts (`dicts`). A public class says its parameters as fields, its row of the table (`row`) and the
+numbers its loop reads (`numbers`).
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Self
+
+import numpy as np
+from sklearn.exceptions import NotFittedError
+
+from ..compiled.rows import Rows
+from ..errors import BadInput, BadType
+from ..features.slots import Slots
+from ..features.tables import to_rows
+from ..learn.spaces.arrays import Start
+from ..learn.vocabulary import NO_ORDER, NONE
+from ..models.asking import Asking
+from ..models.table import Row
+from ..models.weights import Model, Numbers
+from ..results.progress import Progress
+from . import state, watch
+from .dicts import BoundStream, Stream
+from .draws import seed_of, uniforms
+from .fields import check_limits, declared, refuse_unknown, require_positive
+from .passes import Game, NotFinite, Stopping, Sums, TrainingSet, run_passes
+from .river import River
+from .tables import Columns, Table, bad_row, checked_weights, read_array, width_of
+from .targets import NumberTargets
+from .weights import WeightsForm
+
+
+class Learner(River):
+    """State: `_model` (None before the first example), `_columns`, `_stream`, the parameters as begun with."""
+
+    answers_names = True  # its constructor answers other libraries' names with ours
+    _model: Model | None = None
+    _columns = Columns()
+    _stream: Stream | None = None  # the model bound to its dicts, made on first use
+    _begun: dict[str, object] = {}  # noqa: RUF012 (replaced, never changed)
+    _may_overflow: bool = False  # on finite rows: the loss grows faster than its margin, or a centre does
+    _may_diverge = True
+    _has_lanes = True  # its row of the table says all of its rounds: a sweep may lay them side by side
+    _has_blank: bool = True  # a slot at its start stands for all names not met
+    _draws = False  # a round needs a uniform
+    _counts_mistakes = True
+    _stream_kind: type[Stream] = BoundStream
+    _linear_model: type[Model] = Model
+    fit_intercept: Any = False
+    random_state: Any = None
+    max_iter: int = 1
+    tol: float | None = None
+    n_iter_no_change: int = 1
+    verbose: Any = 0
+    growing: Any = False
+
+    # ---- parameters
+
+    def row(self, problem: str) -> str:
+        """The name of its row of the table, for "binary", "top", "labels", "regression" or "uniclass"."""
+        raise NotImplementedError
+
+    def numbers(self) -> Numbers:
+        """The numbers of `Hyper` that its parameters set."""
+        raise NotImplementedError
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if not name.startswith("_"):  # a parameter: the compiled stream must be bound anew
+            self.__dict__.pop("_stream", None)
+        super().__setattr__(name, value)
+
+    def set_params(self, **params: Any) -> Self:
+        """Change parameters, all or none; another library's names are answered with ours."""
+        try:
+            refuse_unknown(self, params, set(self.get_params(deep=False)))
+        except BadType as error:
+            raise BadInput(f"Invalid parameter: {error}") from None
+        super().set_params(**params)
+        return self
+
+    def _check_parameters(self) -> None:
+        """Refuse parameters that make no sense, each in one line."""
+        check_limits(self)
+        horizon = getattr(self, "horizon", None)
+        if horizon is not None:
+            self._check_horizon(horizon)
+        if self._draws and isinstance(self.random_state, int | np.integer):
+            seed_of(self)
+        self._form().check_parameters()
+
+    def _check_horizon(self, horizon: Any) -> None:
+        """Forgetting: how long a round is remembered."""
+        require_positive("horizon", horizon, False, False)
+        if horizon <= 1:
+            raise BadInput(f"horizon={horizon!r}; wanted a number of rounds above 1, or None")
+        if getattr(self, "average", False):
+            raise BadInput("average=True remembers all that horizon= is to forget; choose one of them")
+        if getattr(self, "kernel", None) is not None:
+            raise BadInput("horizon= is for weights; kernel learners forget by Forgetron, or budget=")
+
+    def _lasting(self) -> dict[str, object]:
+        """Parameters that shape the state: they stay as they were when learning began."""
+        return {name: value for name, known, value in declared(self) if known.lasting}
+
+    def _check_lasting(self) -> None:
+        """Refuse to go on where one of them was changed."""
+        for name, value in self._lasting().items():
+            if not _same(self._begun.get(name, value), value):
+                raise BadInput(
+                    f"{name}= was {self._begun[name]!r} when learning began and is {value!r} now; set it "
+                    "back, or fit anew"
+                )
+
+    @property
+    def _bias(self) -> float:
+        """The value of the constant coordinate; 0: there is none."""
+        return float(getattr(self, "intercept_scaling", 1.0)) if self.fit_intercept else 0.0
+
+    # ---- what it holds
+
+    def _targets(self) -> NumberTargets:
+        """What y is to it."""
+        return NumberTargets(self)
+
+    def _form(self) -> WeightsForm:
+        """What its hypothesis is made of."""
+        return WeightsForm(self)
+
+    def _problem(self) -> str:
+        """What the targets make of it."""
+        return "regression"
+
+    def _table_row(self) -> Row:
+        return self._form().row()
+
+    def _all_numbers(self) -> Numbers:
+        """`numbers`, and what the form of the learner adds."""
+        horizon = getattr(self, "horizon", None)
+        forget = {} if horizon is None else {"forget": 1.0 - 1.0 / float(horizon)}
+        return self._form().numbers(self.numbers() | forget)
+
+    def _wants(self) -> tuple[str, ...]:
+        """Optional arrays of the Space that the parameters call for."""
+        return ()
+
+    # ---- state
+
+    def __copy__(self) -> Self:
+        return copy.deepcopy(self)  # a shallow copy would learn into the same weights
+
+    def __getstate__(self) -> dict[str, Any]:
+        kept = dict(super().__getstate__())
+        kept.pop("_stream", None)
+        return kept
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return self._model is not None
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    @property
+    def n_features_in_(self) -> int:
+        """Features known."""
+        if self._model is None and not self._columns.width:
+            raise AttributeError("n_features_in_ is known after the first example")
+        return self._columns.known
+
+    @n_features_in_.setter
+    def n_features_in_(self, width: int) -> None:
+        self._columns = self._columns._replace(width=width)
+
+    @property
+    def feature_names_in_(self) -> np.ndarray:
+        """Names of the features, where they have names."""
+        slots = self._columns.slots
+        if not slots or not all(isinstance(name, str) for name in slots):
+            raise AttributeError("feature_names_in_ is there where all features have text names")
+        return np.array(list(slots), object)
+
+    @feature_names_in_.setter
+    def feature_names_in_(self, names: np.ndarray) -> None:
+        self._columns = self._columns._replace(slots=Slots(names.tolist()))
+
+    @feature_names_in_.deleter
+    def feature_names_in_(self) -> None:
+        self._columns = self._columns._replace(slots=None)
+
+    @property
+    def t_(self) -> int:
+        """Rounds seen."""
+        return self._fitted().clock
+
+    def _fitted(self) -> Model:
+        if self._model is None:
+            raise NotFittedError(
+                f"this {type(self).__name__} has seen no example yet; call fit or partial_fit"
+                f"{', or learn_one' if hasattr(self, 'learn_one') else ''}"
+            )
+        return self._model
+
+    @contextmanager
+    def _all_or_nothing(self) -> Iterator[None]:
+        """A call that fails leaves the estimator as it was."""
+        before = dict(self.__dict__)
+        try:
+            yield
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+
+    def _forget(self) -> None:
+        """As if nothing had been seen."""
+        self._model = self._stream = None
+        self._columns = self._columns._replace(slots=None, by_name=False)
+        if self.random_state is not None:  # a generator of the user's gives each fit its own draws
+            self._entropy = None
+        self._targets().forget()
+
+    def _new_model(self, slots: int, asking: Asking | None = None) -> Model:
+        """A fresh model for so many features."""
+        self._check_parameters()
+        outputs, many = self._targets().outputs()
+        average, dtype = bool(getattr(self, "average", False)), np.dtype(getattr(self, "dtype", "float64"))
+        start = Start(slots + 1, outputs, many, average, dtype.name, self._ridge(), self._wants())
+        model = self._form().model(start, self._all_numbers())
+        model.use_constant(self._bias != 0.0)
+        if asking is not None:
+            model.attach(asking.copy())  # a call that fails leaves the one that waits as it was
+        self._begin(model, 0)
+        self._begun = self._lasting()
+        return model
+
+    def _ridge(self) -> float:
+        """The ridge a covariance starts from."""
+        return 1.0
+
+    def _begin(self, model: Model, known: int) -> None:
+        """Set the weights of slots from `known` on to where they start (0 for most)."""
+
+    def _fix_first(self, model: Model) -> None:
+        """What the first dict decides for good."""
+
+    def _refresh(self, model: Model) -> None:
+        """Go on with the parameters as they are now."""
+        self._check_lasting()
+        self._check_parameters()
+        self._form().refresh(model)
+
+    def _widen(self, model: Model, slots: int) -> None:
+        """Room for at least so many features; doubles, so that growth is cheap."""
+        have = model.start.slots - 1
+        if slots > have:
+            model.widen(max(slots, 2 * have) + 1)
+            self._begin(model, have)
+
+    def _fit_in(self, model: Model, X: Table) -> None:
+        """Room for a table's columns; more columns of an array are more numbers for names."""
+        form = self._form()
+        form.check_table(X)
+        self._widen(model, X.shape[1])
+        self._columns = self._columns.widened(X.shape[1])
+        model.features = max(model.features, self.n_features_in_)
+        form.fix(model, X)
+
+    def _generator(self, purpose: int) -> np.random.Generator:
+        """A generator of our own for each purpose, so that none disturbs another."""
+        return np.random.default_rng([seed_of(self), purpose])
+
+    def _luck(self, model: Model, count: int, weights: np.ndarray) -> np.ndarray:
+        """The uniform of round t is the t-th of one stream, however the rounds are cut; empty: none is drawn."""
+        return uniforms(self, model.clock, count, weights) if self._draws else NONE
+
+    # ---- tables
+
+    def _table(self, X: Any, *, reset: bool, learning: bool = False) -> Table:
+        """A checked float array or CSR matrix whose columns are slots."""
+        columns, form = self._columns, self._form()
+        growing = bool(self.growing) and not reset and self._model is not None
+        if not reset and (columns.by_name or (growing and columns.slots and hasattr(X, "columns"))):
+            if learning and hasattr(X, "columns"):
+                return form.learned(self._named_table(X), learning)
+            return form.learned(form.frame(X), learning)
+        other_width = growing and width_of(X) != columns.width
+        return form.learned(read_array(self, X, reset, other_width), learning)
+
+    def _named_table(self, X: Any) -> Table:
+        """A frame as CSR whose columns are slots; new names get one."""
+        table, columns = self._columns.learned_from(X)
+        if columns is not self._columns:
+            self._columns, model = columns, self._fitted()
+            self._widen(model, columns.known)
+            model.features = columns.known
+        return table
+
+    def _miss_columns(self, names: list[Any]) -> None:
+        """What to do about columns never met: to a linear score they add nothing."""
+
+    def _rows(self, X: Table) -> Rows:
+        return to_rows(X, self._bias)
+
+    def _row_of_dict(self, rows: Rows) -> Rows:
+        """The row of a dict as the model takes it."""
+        return rows
+
+    def _training_set(self, X: Table, y: Any, sample_weight: Any) -> TrainingSet:
+        weights = checked_weights(sample_weight, X.shape[0])
+        return TrainingSet(self._rows(X), X.shape[0], y, weights)
+
+    def _bad_row(self, X: Table, row: int, done: str = "nothing was learned") -> BadInput:
+        """The line for a row that cannot be used."""
+        error = bad_row(X, row, list(self._columns.slots or ()), done, self._may_diverge)
+        return self._form().refusal(error, row, done)
+
+    def _first_names(self) -> tuple[Slots, bool]:
+        """Features known before the first dict; are they names, or numbers of columns?"""
+        return Slots(), True
+
+    def _weigh(self, w: Any) -> float:
+        """An example's weight, checked."""
+        weight = float(w) if isinstance(w, int | float | np.number) else float("nan")
+        if not 0.0 <= weight < float("inf"):
+            raise BadInput(f"the weight is {w!r}; wanted a finite number of at least 0")
+        return weight
+
+    # ---- learning
+
+    def _fit(self, X: Any, y: Any, coef: Any, intercept: Any, sample_weight: Any) -> Self:
+        """Learn from scratch (`warm_start`: go on) in passes."""
+        with self._all_or_nothing():
+            warm, targets = bool(getattr(self, "warm_start", False)) and self._model is not None, self._targets()
+            if not warm:
+                self._forget()
+            else:
+                self._model = self._fitted().copy()
+            X = self._table(X, reset=not warm, learning=True)
+            y = targets.read(y, X.shape[0])
+            targets.adopt(y, warm)
+            model = self._fitted() if warm else self._new_model(X.shape[1])
+            self._fit_in(model, X)
+            self._start_from(model, coef, intercept)
+            self._form().check_start(model)
+            self._refresh(model)
+            self._model = model
+            data = self._training_set(X, y, sample_weight)
+            if data.weights.size and not data.weights.any():
+                raise BadInput("sample_weight is zero everywhere; wanted at least one weight above 0")
+            model.open(data.size)
+            self._run_passes(X, model, data)
+        return self
+
+    def _start_from(self, model: Model, coef: Any, intercept: Any) -> None:
+        """Weights that a user gave to start from."""
+        self._form().start_from(model, coef, intercept)
+
+    def _continue(
+        self, X: Any, y: Any, classes: Any, sample_weight: Any, asking: Asking | None = None, whole: bool = False
+    ) -> tuple[Table, Model, TrainingSet]:
+        """A table to go on with: read, checked, and the model to learn it on (perhaps a copy).
+
+        `whole`: labels that nobody announced are those of y.
+        """
+        targets, fresh = self._targets(), self._model is None
+        X = self._table(X, reset=fresh, learning=True)
+        y = targets.read(y, X.shape[0])
+        if fresh and whole and classes is None and not self.growing:
+            targets.adopt(y, False)
+        else:
+            targets.adopt_stream(y, classes)
+        if self._model is None:
+            self._model = self._new_model(X.shape[1], asking)
+            self._form().check_start(self._model)
+        data = self._training_set(X, y, sample_weight)
+        model = self._form().learning_copy(self._model, X, data)
+        self._refresh(model)
+        self._fit_in(model, X)
+        model.open(data.size)
+        return X, model, data
+
+    def _partial_fit(
+        self, X: Any, y: Any, classes: Any, sample_weight: Any, asking: Asking | None = None
+    ) -> Self:
+        """Learn from these rows, in order, each once."""
+        self._form().refuse_streams()
+        with self._all_or_nothing():
+            X, model, data = self._continue(X, y, classes, sample_weight, asking)
+            with self._naming_rows(X):
+                self._game(model, data).play()
+            self._model, self._stream = model, None
+        return self
+
+    def _game(self, model: Model, data: TrainingSet, whole: bool = False) -> Game:
+        return Game(model, data, self._targets().cutter(model, data, whole), self._luck)
+
+    @contextmanager
+    def _naming_rows(self, X: Table) -> Iterator[None]:
+        """A row that stops the loop is named, with its column."""
+        try:
+            yield
+        except NotFinite as stop:
+            raise self._bad_row(X, stop.args[0]) from None
+
+    def _row_order(self, generator: np.random.Generator, count: int, model: Model) -> np.ndarray:
+        """Row numbers of a pass, or empty: as they come."""
+        return generator.permutation(count) if getattr(self, "shuffle", True) else NO_ORDER
+
+    def _stopping(self) -> Stopping:
+        return Stopping(
+            self.max_iter, self.tol, self.n_iter_no_change, bool(self.verbose), self._counts_mistakes
+        )
+
+    def _run_passes(self, X: Table, model: Model, data: TrainingSet) -> None:
+        """Passes until the mean online loss stops falling."""
+        generator, game = self._generator(3), self._game(model, data, whole=True)
+
+        def order() -> np.ndarray:
+            return self._row_order(generator, data.size, model)
+
+        def play(order: np.ndarray, show: Any) -> Sums:
+            with self._naming_rows(X):
+                return game.play(order, show=show)
+
+        self.n_iter_ = run_passes(data.size, self._stopping(), order, play)
+
+    # ---- answers
+
+    def _scores(self, X: Any) -> np.ndarray:
+        """Scores of every row, by the average where one is kept."""
+        model = self._fitted()
+        self._check_lasting()
+        X = self._form().narrowed(self._table(X, reset=False))
+        scores, done = model.scores(self._rows(X), X.shape[0], model.start.average)
+        if done < X.shape[0]:
+            raise self._bad_row(X, done, "nothing was predicted")
+        return scores
+
+    # ---- what protocols and files ask of it
+
+    @property
+    def kind(self) -> str:
+        """What it learns: "labels" or "numbers"."""
+        return self._targets().kind
+
+    def known_labels(self) -> list[Any]:
+        """Labels known at this moment: met, or announced."""
+        return self._targets().known()
+
+    def watch(self, X: Any, y: Any, wanted: watch.Wanted) -> Progress:
+        """Answer and learn a table, with a trace; see `om.progressive`."""
+        return watch.table(self, X, y, wanted)
+
+    def watch_each(self, examples: Any, wanted: watch.Wanted) -> Progress:
+        """Answer and learn an iterable of (x, y) or (x, y, weight); see `om.progressive`."""
+        return watch.each(self, examples, wanted)
+
+    def comparator_losses(self, X: Table, y: Any, comparator: Any) -> np.ndarray:
+        """The losses that another hypothesis would have suffered on a run's rows."""
+        return self._losses_of(self._form().comparator_scores(X, comparator), y)
+
+    def _losses_of(self, scores: np.ndarray, y: Any) -> np.ndarray:
+        raise BadInput(f"{type(self).__name__} has no linear comparator")
+
+    def settle_entropy(self) -> None:
+        """Draw now what random_state=None stands for, so that a stretch played again has the same draws."""
+        self._generator(0)
+
+    def start_anew(self) -> None:
+        """Forget everything but the parameters and the generator's place."""
+        self._model = self._stream = None
+        self._columns = self._columns._replace(slots=None)
+        self._targets().forget()
+
+    def take_over(self, other: Self) -> None:
+        """Become what another learner of the same kind is."""
+        self.__dict__.clear()
+        self.__dict__.update(other.__dict__)
+
+    def mix(self, others: Sequence[Learner], shares: np.ndarray) -> None:
+        """Become the mean, in these shares, of linear learners of its kind (it is a copy of the first)."""
+        models = [other._fitted() for other in others]
+        if not models[0].mergeable:
+            raise BadInput(f"{type(self).__name__} keeps more than weights; its models cannot be averaged")
+        if any(model.kind == "kernel" for model in models):
+            raise BadInput("got a kernel learner, which keeps vectors; wanted linear models of one kind")
+        first = others[0]
+        for other, model in zip(others, models, strict=True):
+            shape = (type(other), model.start.outputs, other.n_features_in_)
+            if shape != (type(first), models[0].start.outputs, first.n_features_in_):
+                raise BadInput("the models differ in class or shape; wanted linear models of one kind")
+            known = (other.known_labels(), other._columns.slots and list(other._columns.slots))
+            if known != (first.known_labels(), first._columns.slots and list(first._columns.slots)):
+                raise BadInput("the models know other labels or features; wanted the same in the same order")
+            if bool(other._bias) != bool(first._bias):
+                raise BadInput("some of the models have an intercept and some have none; wanted one kind")
+        scales = [other._bias / first._bias if first._bias else 0.0 for other in others]
+        self._fitted().merge(models, shares, scales, first.n_features_in_)
+
+    def state(self) -> state.State:
+        """What a file must hold of it."""
+        return state.of(self)
+
+    def restore(self, found: state.State) -> None:
+        """Take on a state that was written."""
+        state.restore(self, found)
+
+    def _extras(self) -> dict[str, Any]:
+        """What a file must hold beside parameters, labels and the model."""
+        return {}
+
+    def _take_extras(self, kept: dict[str, Any]) -> None:
+        """Take it on again."""
+
+
+def _same(first: Any, second: Any) -> bool:
+    """Equal, also where they are arrays, or lists of them."""
+    if isinstance(first, list | tuple) and isinstance(second, list | tuple):
+        return len(first) == len(second) and all(map(_same, first, second))
+    if any(isinstance(value, np.ndarray | list | tuple) for value in (first, second)):
+        return bool(np.array_equal(first, second))
+    return bool(first == second)

@@ -1,0 +1,100 @@
+"""Tables whose labels may be missing: None, NaN, NaT, and markers such as scikit-activeml's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import column_or_1d
+
+from ..errors import BadInput
+from .labels import Labels, label_array, listed
+from .tables import Table
+
+
+def is_missing(label: Any) -> bool:
+    """Is this no label? (NaN is not equal to itself; so are NaT and pandas' NA.)"""
+    if label is None:
+        return True
+    try:
+        return bool(label != label)
+    except (TypeError, ValueError):
+        return type(label).__name__ == "NAType"
+
+
+def split_missing(y: Any, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Labels as an array, and which are there. Numbers that came as floats because of NaN are whole again."""
+    labels = label_array(y)
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        labels = column_or_1d(labels, warn=True)
+    if labels.shape != (count,):
+        raise BadInput(f"got {count} rows and labels of shape {labels.shape}; wanted one a row")
+    if labels.dtype.kind == "f":
+        there = np.isfinite(labels)
+    elif labels.dtype.kind == "O":
+        there = np.array([not is_missing(label) for label in labels.tolist()], bool)
+    else:
+        there = np.ones(count, bool)
+    if labels.dtype.kind == "f" and not there.all():
+        whole = labels[there]
+        if (whole == np.round(whole)).all():
+            labels = np.where(there, labels, 0.0).astype(np.int64)
+    return labels, there
+
+
+def filled(labels: np.ndarray, there: np.ndarray, known: list[Any]) -> np.ndarray:
+    """The same with some known label in place of what is missing or unknown: nobody reads it."""
+    if there.all():
+        return labels
+    out = labels.copy()
+    if out.dtype.kind == "O":
+        for row in np.flatnonzero(~there):
+            out[row] = known[0]
+        return out
+    out[~there] = known[0]
+    return out
+
+
+def one_kind(labels: np.ndarray) -> np.ndarray:
+    """An object array of one kind of labels as an array of that kind."""
+    if labels.dtype != object or len({type(label) for label in labels}) != 1:
+        return labels
+    return np.array(labels.tolist())
+
+
+def indexable(X: Any) -> Table:
+    """A table whose rows can be taken: an array, CSR or a frame."""
+    if sp.issparse(X):
+        return X.tocsr()
+    if hasattr(X, "iloc") or hasattr(X, "with_columns"):
+        return X
+    table = np.asarray(X)
+    if table.dtype.kind == "c":
+        raise BadInput("Complex data not supported; wanted real numbers")
+    return table
+
+
+def rows_of(X: Table, which: np.ndarray) -> Table:
+    """Some rows of a table."""
+    return _safe_indexing(X, which)
+
+
+def labels_of(y: Any, X: Table) -> tuple[np.ndarray, np.ndarray]:
+    """Labels, and which are there."""
+    if y is None:
+        raise BadInput("fit requires y to be passed, but the target y is None")
+    return split_missing(y, X.shape[0] if getattr(X, "ndim", 2) else 0)
+
+
+def known_labels(labels: Labels | None, announced: Any) -> list[Any] | None:
+    """Labels that can be learned: those known, or else those announced; None: any."""
+    if labels is not None and labels.known:
+        return labels.known
+    return None if announced is None else Labels(listed(announced)).known
+
+
+def are_known(known: list[Any], labels: np.ndarray) -> np.ndarray:
+    """Which labels are among the known."""
+    return np.asarray(Labels(known).codes(labels) >= 0)

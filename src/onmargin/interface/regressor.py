@@ -1,0 +1,83 @@
+"""Regressors: a number for a row."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import RegressorMixin
+
+from .dicts import is_unseen, learn_many, open_stream, predict_many, ready_round
+from .learner import Learner
+from .weights import top_features
+
+
+class Regressor(RegressorMixin, Learner):  # type: ignore[misc]
+    """A number for a row."""
+
+    river_base = "MiniBatchRegressor"
+    epsilon: float = 0.0
+    _counts_mistakes = False
+
+    def fit(
+        self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None, sample_weight: Any = None
+    ) -> Self:
+        """Learn from scratch in at most `max_iter` passes (`warm_start`: go on from here)."""
+        return self._fit(X, y, coef_init, intercept_init, sample_weight)
+
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from these rows, in order, each once."""
+        return self._partial_fit(X, y, None, sample_weight)
+
+    def learn_one(self, x: Mapping[Hashable, Any], y: float, w: float = 1.0) -> None:
+        """One example: a dict of numbers, its target, and its weight."""
+        if not is_unseen(self, x, y, w):
+            stream, weight = ready_round(self, x, y, w)
+            stream.learn(x, weight)
+
+    def learn_many(self, X: Any, y: Any = None, w: Any = None) -> None:
+        """Learn a frame's rows in order: equal to the loop of `learn_one`."""
+        learn_many(self, X, y, w)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """<w, x> of each row."""
+        return self._scores(X)[:, 0]
+
+    def predict_one(self, x: Mapping[Hashable, Any]) -> float:
+        """<w, x>; 0 before any example."""
+        stream = self._stream
+        if stream is None:
+            if self._model is None:
+                return 0.0
+            stream = open_stream(self)
+        return float(stream.scores(x)[0, 0])
+
+    def predict_many(self, X: Any) -> Any:
+        """A frame's answers as a series."""
+        return predict_many(self, X, self.predict_one, self.predict)
+
+    @property
+    def coef_(self) -> np.ndarray:
+        """Weights of the features, where there are such: (1, d)."""
+        return self._form().coef()
+
+    @property
+    def intercept_(self) -> np.ndarray:
+        """Weight of the constant coordinate times its value."""
+        return self._form().intercept()
+
+    def top_features(self, k: int = 10) -> Any:
+        """The k heaviest features: columns class, feature, weight."""
+        return top_features(self, self.coef_, k)
+
+    def explain(self, x: Any, k: int | None = None) -> Any:
+        """What each feature of one example adds to the score: weight times value.
+
+        Columns class, feature, value, weight, contribution; the constant coordinate is the row
+        "(intercept)". In kernel form: what each support vector adds.
+        """
+        return self._form().explain(x, k, self.intercept_)
+
+    def _losses_of(self, scores: np.ndarray, y: Any) -> np.ndarray:
+        return np.asarray(np.maximum(0.0, np.abs(scores[:, 0] - y) - self.epsilon))

@@ -1,0 +1,140 @@
+"""What River asks of an estimator beside learn_one and predict_one.
+
+Our classes do not inherit from River's: they are registered with its base classes, at once if
+River is loaded, otherwise at the moment it is.
+"""
+
+from __future__ import annotations
+
+import copy
+import importlib.abc
+import importlib.machinery
+import sys
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from types import ModuleType
+from typing import Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+_waiting: list[tuple[type, str]] = []
+
+
+class River(BaseEstimator):  # type: ignore[misc]
+    """River's bookkeeping, in terms of scikit-learn's parameters."""
+
+    river_base = ""  # the class of River's that this one is registered with
+    not_in_sklearn: Mapping[str, str] = {}  # checks of scikit-learn's that do not apply, each with its reason
+    variants: Sequence[Mapping[str, object]] = ({},)  # parameters to compile ahead with (`onmargin warm --all`)
+    _entropy: int | None = None  # what random_state=None stands for, drawn once a model
+
+    def not_in_river(self) -> Mapping[str, str]:
+        """Checks of River's that do not apply, each with its reason."""
+        return {}
+
+    def clone(
+        self, new_params: dict[str, object] | None = None, include_attributes: bool = False
+    ) -> Self:
+        """A fresh learner with the same parameters (and state, with `include_attributes`).
+
+        Where `random_state` is None the copies share the entropy, so that they agree.
+        """
+        if include_attributes:
+            twin: Self = copy.deepcopy(self).set_params(**(new_params or {}))
+            return twin
+        params = {name: copy.deepcopy(value) for name, value in self.get_params(deep=False).items()}
+        twin = type(self)(**(params | (new_params or {})))
+        if self._entropy is None:
+            self._entropy = int(np.random.SeedSequence().generate_state(1)[0])
+        twin._entropy = self._entropy
+        return twin
+
+    def _get_params(self) -> dict[str, object]:
+        params: dict[str, object] = self.get_params(deep=False)
+        return params
+
+    def mutate(self, new_attrs: dict[str, object]) -> None:
+        """Change parameters in place."""
+        self.set_params(**new_attrs)
+
+    @property
+    def _supervised(self) -> bool:
+        return True
+
+    @property
+    def _multiclass(self) -> bool:
+        return True
+
+    @property
+    def _tags(self) -> set[str]:
+        return set()
+
+    @property
+    def _mutable_attributes(self) -> set[str]:
+        return set()
+
+    @property
+    def _is_stochastic(self) -> bool:
+        return False
+
+    @property
+    def _raw_memory_usage(self) -> int:
+        from river.base import Base
+
+        usage: int = Base._raw_memory_usage.fget(self)
+        return usage
+
+    @property
+    def _memory_usage(self) -> str:
+        from river.utils.pretty import humanize_bytes
+
+        return str(humanize_bytes(self._raw_memory_usage))
+
+    @classmethod
+    def _unit_test_params(cls) -> Iterator[Mapping[str, object]]:
+        yield {}
+
+    def _unit_test_skips(self) -> set[str]:
+        return set(self.not_in_river())
+
+    def predict_proba_one(self, x: Mapping[Hashable, float]) -> dict[Hashable, float]:
+        """Margins are not probabilities; calibrate them with CalibratedClassifierCV."""
+        raise NotImplementedError(
+            f"{type(self).__name__} gives margins, not probabilities; use predict_one, or calibrate"
+        )
+
+
+def register(cls: type) -> None:
+    """Make River's isinstance tests say yes, now or when River is imported."""
+    base: str = getattr(cls, "river_base", "")
+    if not base:
+        return
+    if "river.base" in sys.modules:
+        getattr(sys.modules["river.base"], base).register(cls)
+    else:
+        _waiting.append((cls, base))
+        if not any(isinstance(finder, _Watch) for finder in sys.meta_path):
+            sys.meta_path.insert(0, _Watch())
+
+
+class _Watch(importlib.abc.MetaPathFinder):
+    """Waits for `import river.base`, then steps aside."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        if fullname != "river.base":
+            return None
+        sys.meta_path.remove(self)
+        spec = importlib.machinery.PathFinder.find_spec(fullname, path)
+        if spec is not None and spec.loader is not None:
+            run = spec.loader.exec_module
+
+            def run_and_register(module: ModuleType) -> None:
+                run(module)
+                for cls, base in _waiting:
+                    getattr(module, base).register(cls)
+                _waiting.clear()
+
+            spec.loader.exec_module = run_and_register  # type: ignore[method-assign]
+        return spec

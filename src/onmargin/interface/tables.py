@@ -1,0 +1,192 @@
+"""How a table reaches a learner: arrays, CSR matrices and frames, checked; columns by number or by name."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils import check_array
+from sklearn.utils.validation import _get_feature_names, validate_data
+
+from ..errors import BadInput, BadType, Diverged
+from ..features.slots import Slots
+from ..learn.vocabulary import NONE
+
+DTYPES = [np.float64, np.float32]
+OPTIONS: dict[str, Any] = {"accept_sparse": "csr", "dtype": DTYPES, "ensure_all_finite": False}
+
+Table = Any
+"""A checked table: a C- or F-contiguous float array, or a CSR matrix."""
+
+
+class Columns(NamedTuple):
+    """The columns a learner knows. `by_name`: it learned from dicts, so they are found by name."""
+
+    slots: Slots | None = None  # the names, where there are any
+    by_name: bool = False
+    width: int = 0
+
+    @property
+    def known(self) -> int:
+        """How many features are known."""
+        return len(self.slots) if self.by_name and self.slots is not None else self.width
+
+    @property
+    def names(self) -> list[Hashable]:
+        """What each is called: its name, or its number."""
+        return list(range(self.known)) if self.slots is None else list(self.slots)
+
+    def with_names(self) -> Columns:
+        """The same, numbers being the names where there are none."""
+        return self if self.slots is not None else self._replace(slots=Slots(range(self.width)))
+
+    def widened(self, width: int) -> Columns:
+        """Room for an array of so many columns; further ones are called by their number."""
+        if self.by_name:
+            return self
+        width, slots = max(self.width, width), self.slots
+        if slots is not None and len(slots) < width:
+            slots = Slots([*slots, *range(len(slots), width)])
+        return Columns(slots, False, width)
+
+    def refuse_names(self, names: Sequence[Hashable]) -> None:
+        """A model fitted on arrays knows its features by number; one fitted on a frame may grow."""
+        by_number = all(isinstance(name, int) for name in self.slots or () if name not in names)
+        if by_number and any(not isinstance(name, int) for name in names):
+            raise BadInput(
+                f"feature {names[0]!r} is a name, but this model was fitted on arrays; use column numbers "
+                "0, 1, ... as names"
+            )
+
+    def learned_from(self, X: Table) -> tuple[Table, Columns]:
+        """A frame as CSR whose columns are slots, and the columns with its new names taken in."""
+        if not hasattr(X, "columns"):
+            raise BadType(f"got {type(X).__name__}; wanted a frame with column names")
+        slots, names = self.slots or Slots(), list(X.columns)
+        values = np.asarray(X, dtype=np.float64)
+        lengths = np.einsum("ij,ij->i", values, values)
+        if not np.isfinite(lengths).all():
+            raise bad_row(values, int(np.argmax(~np.isfinite(lengths))), names)
+        new = [name for name in names if name not in slots]
+        if new and not self.by_name:
+            self.refuse_names(new)
+        after = self._replace(slots=Slots([*slots, *new]), by_name=True) if new else self
+        slots = after.slots or Slots()
+        into = np.array([slots[name] for name in names], np.int32)
+        table = sp.csr_matrix(values)
+        shape = (len(values), max(len(slots), 1))
+        return sp.csr_matrix((table.data, into[table.indices], table.indptr), shape=shape), after
+
+    def found_in(self, X: Table) -> tuple[Table, list[Hashable]]:
+        """A frame for a model that knows its features by name; columns it does not know, which are left out."""
+        found = _get_feature_names(X)
+        slots = self.slots or Slots()
+        if found is None and hasattr(X, "columns"):
+            found = np.array(list(X.columns), object)
+        if found is None and self.width:  # fitted on arrays: its names are column numbers
+            found = np.arange(np.shape(X)[1]).astype(object)
+            X = X.toarray() if sp.issparse(X) else X
+        if found is None:
+            raise BadInput(
+                f"got {type(X).__name__} without column names; this model learned from dicts; give "
+                "dicts or a frame with names"
+            )
+        names: list[Hashable] = found.tolist()
+        values = np.asarray(X, dtype=np.float64)
+        known = [j for j, name in enumerate(names) if name in slots]
+        into = np.array([slots[names[j]] for j in known], np.int32)
+        table = sp.csr_matrix(values[:, known])
+        shape = (len(values), max(len(slots), 1))
+        table = sp.csr_matrix((table.data, into[table.indices], table.indptr), shape=shape)
+        return table, [name for name in names if name not in slots]
+
+    def placed_in(self, X: Table) -> Table:
+        """A frame by names; columns never met come after all others, for distances count them."""
+        slots, names = self.slots or Slots(), list(X.columns)
+        new = {name: len(slots) + number for number, name in enumerate(n for n in names if n not in slots)}
+        into = np.array([slots[name] if name in slots else new[name] for name in names], np.int32)
+        table = sp.csr_matrix(np.asarray(X, dtype=np.float64))
+        shape = (table.shape[0], max(len(slots) + len(new), 1))
+        return sp.csr_matrix((table.data, into[table.indices], table.indptr), shape=shape)
+
+
+def read_array(owner: object, X: object, reset: bool, other_width: bool = False) -> Table:
+    """An array, CSR matrix or frame by the numbers of its columns (`other_width`: it may have more)."""
+    with in_one_line():
+        if other_width:
+            return check_array(X, estimator=owner, input_name="X", **OPTIONS)
+        return validate_data(owner, X, reset=reset, **OPTIONS)
+
+
+def width_of(X: object) -> int:
+    """Columns, as far as they can be told; -1: it is no table yet."""
+    shape = getattr(X, "shape", None)
+    return int(shape[1]) if shape is not None and len(shape) == 2 else -1
+
+
+def bad_row(
+    X: Table, row: int, names: Sequence[Hashable], done: str = "nothing was learned", may_diverge: bool = True
+) -> BadInput:
+    """The line for a row that cannot be used."""
+    values = X[[row]].toarray()[0] if sp.issparse(X) else np.asarray(X[row])
+    bad = np.flatnonzero(~np.isfinite(values))
+    with np.errstate(over="ignore"):
+        length = float(np.sum(np.square(values, dtype=np.float64)))
+    if not bad.size and math.isfinite(length) and may_diverge:
+        return Diverged(
+            f"the loss at row {row} is not finite: the steps feed on themselves; {done}; lower rate=, or "
+            "scale the values"
+        )
+    if not bad.size:
+        return BadInput(f"row {row} is too large: its squared length overflows; {done}; scale the values")
+    column = repr(names[bad[0]]) if bad[0] < len(names) else int(bad[0])
+    kind = "NaN" if math.isnan(values[bad[0]]) else "infinity"
+    return BadInput(f"row {row} has a {kind} in column {column}; {done}; impute or drop it")
+
+
+@contextmanager
+def in_one_line() -> Iterator[None]:
+    """scikit-learn's refusals, without their line breaks."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        if "\n" not in str(error):
+            raise
+        kind = BadType if isinstance(error, TypeError) else BadInput
+        line = " ".join(str(error).split())
+        raise kind(line if len(line) < 160 else f"{line[:150]} ...") from None
+
+
+def checked_weights(weights: object, count: int) -> np.ndarray:
+    """Sample weights as float64; empty where there are none."""
+    if weights is None:
+        return NONE
+    try:
+        array = np.asarray(weights, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise BadInput("sample_weight cannot be read as numbers; wanted one weight per row") from None
+    if array.ndim == 0:
+        array = np.full(count, float(array))
+    if array.shape != (count,):
+        raise BadInput(f"sample_weight has shape {array.shape}; wanted ({count},), one per row")
+    if not np.isfinite(array).all() or (array < 0).any():
+        where = int(np.argmax(~(np.isfinite(array) & (array >= 0))))
+        raise BadInput(f"sample_weight[{where}] is {array[where]}; wanted finite numbers of at least 0")
+    return array
+
+
+def checked_chance(chance: object, count: int) -> np.ndarray:
+    """One uniform per round; empty where none are given."""
+    if chance is None:
+        return NONE
+    try:
+        array = np.ascontiguousarray(chance, dtype=np.float64)
+    except (TypeError, ValueError):
+        array = np.zeros(0)
+    if array.shape != (count,) or not ((array >= 0) & (array < 1)).all():
+        raise BadInput(f"chance wants {count} uniforms in [0, 1), one per round")
+    return array

@@ -1,0 +1,172 @@
+"""Progressive validation from a learner's side: answer, then learn, with a line of the trace per round."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ..errors import BadInput
+from ..learn.vocabulary import TRACED
+from ..models.asking import Asking
+from ..models.weights import Model
+from ..results.progress import Progress, Totals
+from ..results.trace import Watcher
+from .dicts import is_unseen, ready_round
+from .passes import BLOCK, Block, Sums, TrainingSet
+from .tables import Table, checked_chance
+
+if TYPE_CHECKING:
+    from .learner import Learner
+
+
+class Wanted(NamedTuple):
+    """How a run is to be played, and what is to be kept of it."""
+
+    sample_weight: Any = None
+    chance: Any = None
+    classes: Any = None
+    judged: bool = False  # answers are the averages'
+    full: bool = True  # a line per round, or sums only
+    every: int | None = None
+    delay: Any = 0
+    asking: Asking | None = None  # a rule that says which rounds ask for their label
+
+
+def table(learner: Learner, X: Any, y: Any, wanted: Wanted) -> Progress:
+    """Answer and learn a table in one compiled loop."""
+    with learner._all_or_nothing():
+        X, model, data = learner._continue(
+            X, y, wanted.classes, wanted.sample_weight, wanted.asking, whole=True
+        )
+        chance, targets = checked_chance(wanted.chance, data.size), learner._targets()
+        start = targets.trace_start(model)
+        watcher = Watcher(data.size, wanted.full, targets.sets, targets.kind == "labels")
+        if model.asking is not None:
+            model.asking.active = wanted.asking is not None
+        if wanted.delay:
+            sums = _late(learner, X, model, data, watcher, wanted)
+        elif wanted.judged and not model.judges:
+            raise BadInput("scored_by='model' is for linear scores; a ball has none")
+        else:
+            game = learner._game(model, data)._replace(
+                cut=targets.cutter(model, data, False, watcher), chance=chance, judged=wanted.judged,
+                watcher=watcher, known=targets.known,
+            )  # fmt: skip
+            with learner._naming_rows(X):
+                sums = game.play(size=wanted.every or BLOCK)
+        if model.asking is not None:
+            model.asking.active = False
+        learner._model, learner._stream = model, None
+    return _summary(learner, watcher, data.size, sums, data.y, X, start, wanted.every)
+
+
+def _late(
+    learner: Learner, X: Table, model: Model, data: TrainingSet, watcher: Watcher, wanted: Wanted
+) -> Sums:
+    """Labels `delay` rounds late: row t is answered when the rows up to t - delay - 1 are learned.
+
+    Losses and steps of labels are those of the moment of learning; of numbers, the answers'.
+    """
+    delay, targets = wanted.delay, learner._targets()
+    if not isinstance(delay, int | np.integer) or delay < 0:
+        raise BadInput(f"delay={delay!r}; wanted a whole number of rounds")
+    if learner.growing and not targets.closed:
+        raise BadInput("delay= wants the classes announced; give classes=, or set growing=False")
+    learner._model = model
+    game = learner._game(model, data)
+    answers = np.zeros((data.size, model.start.outputs))
+    guesses, sums, lines, wants = np.zeros(data.size), Sums(), [], []
+    for position in range(data.size + delay):
+        if position < data.size:
+            row = learner._rows(X[[position]])
+            answers[position] = model.scores(row, 1, wanted.judged)[0][0]
+            guesses[position] = targets.guess_of(answers[position])
+        late = position - delay
+        if late >= 0:
+            (part,) = game.cut(Block(late, 1, np.array([late])))
+            wants.append(part[1][0])
+            line = np.zeros((1, TRACED + model.start.outputs))
+            with learner._naming_rows(X):
+                sums.add(*game.learn(part, line))
+            lines.append(line[0])
+    if targets.kind == "numbers" and data.y is not None:
+        for line, loss in zip(lines, learner._losses_of(answers, data.y), strict=True):
+            line[1] = loss if line[3] else 0.0
+        sums.loss = float(sum(line[1] for line in lines))
+    for number, line in enumerate(lines):
+        line[0], line[TRACED:] = guesses[number], answers[number]
+        shown = watcher.table(number, 1, model.start.outputs, targets.known())
+        if shown.size:
+            shown[...] = line
+    sums.mistakes = sum(
+        targets.is_wrong(answers[t], guesses[t], wants[t]) for t in range(data.size) if lines[t][3]
+    )
+    watcher.curve.append((sums.rounds, sums.mistakes, sums.loss))
+    return sums
+
+
+def each(learner: Learner, examples: Iterable[Any], wanted: Wanted) -> Progress:
+    """An iterable of (x, y) or (x, y, weight), an example at a time."""
+    classes, targets = wanted.classes, learner._targets()
+    if classes is not None and learner._model is None:
+        learner.set_params(classes=tuple(classes))
+    elif classes is not None and sorted(map(repr, classes)) != sorted(map(repr, targets.known())):
+        raise BadInput(f"classes={classes!r}, but the model already knows {targets.known()!r}")
+    truths: list[Any] = []
+    watcher: Watcher | None = None
+    sums, position = Sums(), 0
+    for example in examples:
+        x, y, weight = example if len(example) == 3 else (*example, 1.0)
+        if is_unseen(learner, x, y, weight):
+            continue
+        before = targets.known()
+        stream, weight = ready_round(learner, x, y, weight)
+        known = targets.known()
+        watcher = watcher or Watcher(1024, wanted.full, targets.sets, targets.kind == "labels")
+        if len(known) > len(before):
+            watcher.meet(position, before)
+        trace = watcher.table(position, 1, stream.model.start.outputs, known)
+        scores = stream.scores(x).copy() if wanted.judged else None
+        guess = 0.0 if scores is None else targets.guess_of(scores[0])
+        if scores is not None:
+            stream.take(x)
+        _, _, loss, wrong, errors, updates = stream.learn(x, weight, trace)
+        seen = weight > 0
+        if scores is not None:
+            wrong = seen and targets.is_wrong(scores[0], guess, stream.target[0])
+            if wanted.full:
+                trace[0, 0], trace[0, TRACED:] = guess, scores[0]
+        sums.rounds += seen
+        sums.mistakes += wrong or (seen and len(known) > len(before))
+        sums.loss, sums.errors, sums.updates = sums.loss + loss, sums.errors + errors, sums.updates + updates
+        position += 1
+        if wanted.full:
+            truths.append(y)
+        if sums.rounds % (wanted.every or 1000) == 0:
+            watcher.curve.append((sums.rounds, sums.mistakes, sums.loss))
+    if watcher is None:
+        raise BadInput("the iterable is empty; wanted pairs (x, y)")
+    if not watcher.curve or watcher.curve[-1][0] != sums.rounds:
+        watcher.curve.append((sums.rounds, sums.mistakes, sums.loss))
+    y = truths if wanted.full else None
+    return _summary(learner, watcher, position, sums, y, None, None, wanted.every)
+
+
+def _summary(
+    learner: Learner, watcher: Watcher, count: int, sums: Sums, y: Any, X: Table, start: Any,
+    every: int | None,
+) -> Progress:  # fmt: skip
+    targets = learner._targets()
+    totals = Totals(sums.rounds, sums.mistakes, sums.errors, sums.updates, sums.loss)
+    watcher.settle(count)
+    if not watcher.full:
+        return Progress(learner, totals, y, X, curve=watcher.curve, kind=targets.kind)
+    whole = watcher.whole[:count]
+    scores, predictions = targets.traced(whole, start)
+    lines = {
+        "scores": scores, "predictions": predictions, "losses": whole[:, 1].copy(),
+        "steps": whole[:, 2].copy(), "queried": whole[:, 3] > 0,
+    }  # fmt: skip
+    return Progress(learner, totals, targets.truths(y), X, lines, watcher.curve, targets.kind, every)

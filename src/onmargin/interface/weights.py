@@ -1,0 +1,222 @@
+"""The linear form of a learner: weights made, started from, shown and explained.
+
+A learner holds a form, `WeightsForm` or (with a kernel) `SupportForm`: what its hypothesis is made of, how
+its first data and its examples are treated, and what its users see of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..compiled.checks import first_not_finite
+from ..errors import BadInput, extra
+from ..features.slots import Slots
+from ..features.tables import entries
+from ..learn.spaces.arrays import Start
+from ..models.table import FORGETS, Row, row_named
+from ..models.weights import Model, Numbers
+from .dicts import BoundStream, Stream
+from .passes import TrainingSet
+from .tables import Table
+
+if TYPE_CHECKING:
+    from .learner import Learner
+
+
+class WeightsForm:
+    """One weight per feature and output."""
+
+    def __init__(self, owner: Learner) -> None:
+        self.owner = owner
+
+    # ---- the model
+
+    def row(self) -> Row:
+        """The row of the table."""
+        name = self.owner.row(self.owner._problem())
+        return row_named(name if getattr(self.owner, "horizon", None) is None else name + FORGETS)
+
+    def model(self, start: Start, numbers: Numbers) -> Model:
+        """A fresh model."""
+        return self.owner._linear_model(self.owner._table_row(), start, numbers)
+
+    def numbers(self, chosen: Numbers) -> Numbers:
+        """The numbers of the parameters, and what the form adds."""
+        return chosen
+
+    def check_parameters(self) -> None:
+        """Refuse parameters that do not go with the form."""
+        budget = getattr(self.owner, "budget", None)
+        if budget is not None:
+            raise BadInput(f"budget={budget!r} is for kernel forms; set kernel=, or leave it out")
+
+    def refresh(self, model: Model) -> None:
+        """Go on with the parameters as they are now."""
+        model.choose(self.owner._table_row(), self.owner._all_numbers())
+
+    def start_from(self, model: Model, coef: Any, intercept: Any) -> None:
+        """Start from the weights a user gave."""
+        if coef is None and intercept is None:
+            return
+        owner, bias, width = self.owner, self.owner._bias, self.owner.n_features_in_
+        labels = len(owner._targets().spoken(np.zeros((model.start.outputs, 1))))  # a dummy has none
+        table = constant = None
+        if coef is not None:
+            table = np.atleast_2d(np.asarray(coef, float))
+            if table.shape != (labels, width):
+                raise BadInput(f"coef_init has shape {table.shape}; wanted ({labels}, {width})")
+        if intercept is not None:
+            values = np.atleast_1d(np.asarray(intercept, float))
+            if values.shape != (labels,):
+                raise BadInput(f"intercept_init has shape {values.shape}; wanted ({labels},)")
+            if not bias and values.any():
+                raise BadInput("intercept_init was given, but fit_intercept=False; set it to True")
+            constant = values / bias if bias else None
+        model.start_from(table, constant)
+
+    def check_start(self, model: Model) -> None:
+        """A margin of 0 from zero weights would never move."""
+        if getattr(self.owner, "margin", 1.0) == 0 and model.is_at_zero():
+            raise BadInput(
+                "margin=0 from zero weights never moves; give coef_init, warm_start, or a margin above 0"
+            )
+
+    def restore(self, model: Model, facts: Mapping[str, Any]) -> None:
+        """What the first data decided, from a file."""
+
+    # ---- its data
+
+    def fix(self, model: Model, X: Table) -> None:
+        """What the first table decides for good."""
+
+    def fix_first(self, model: Model, values: np.ndarray) -> None:
+        """What the first dict, with these values, decides for good."""
+        self.owner._fix_first(model)
+
+    def check_table(self, X: Table) -> None:
+        """Refuse a table whose rows cannot all be learned from, where the loop would find out too late."""
+
+    def learning_copy(self, model: Model, X: Table, data: TrainingSet) -> Model:
+        """The model to learn on: itself after a sweep, or a copy, whichever costs less.
+
+        Where the data is smaller than the model, all rows are checked first; otherwise the loop
+        finds a bad row on its way and the copy is thrown away, as it is where finite rows may overflow.
+        """
+        if self.owner._may_overflow or entries(data.rows) > model.entries:
+            return model.copy()
+        bad = first_not_finite(data.rows, data.size)
+        if bad < data.size:
+            raise self.owner._bad_row(X, bad)
+        return model
+
+    def frame(self, X: Table) -> Table:
+        """A frame by the names of its columns; to a linear score those never met add nothing."""
+        table, missed = self.owner._columns.found_in(X)
+        self.owner._miss_columns(missed)
+        return table
+
+    def narrowed(self, X: Table) -> Table:
+        """A table to be answered, without columns that a growing model has not met."""
+        known = self.owner.n_features_in_
+        return X[:, :known] if X.shape[1] > known else X
+
+    def learned(self, X: Table, learning: bool) -> Table:
+        """The table as the model takes it."""
+        return X
+
+    def refuse_streams(self) -> None:
+        """Weights may be learned from any stream."""
+
+    def stream(self, model: Model, slots: Slots) -> Stream:
+        """The model bound to its dicts."""
+        return self.owner._stream_kind(self.owner, model, slots)
+
+    def check_example(self, stream: Stream, x: Mapping[Hashable, Any]) -> None:
+        """Refuse a dict that the form cannot take, before anything grows."""
+
+    def refusal(self, error: BadInput, row: int, done: str) -> BadInput:
+        """The line for a row that cannot be used, as the form has it."""
+        return error
+
+    # ---- what its users see
+
+    def _table(self) -> np.ndarray:
+        return self.owner._targets().spoken(self.owner._fitted().table())
+
+    def coef(self) -> np.ndarray:
+        """(rows, features)"""
+        return np.ascontiguousarray(self._table()[:, : self.owner.n_features_in_])
+
+    def intercept(self) -> np.ndarray:
+        """The constant coordinate's share of every score; less the thresholds."""
+        model = self.owner._fitted()
+        less = self.owner._targets().bar(model)
+        return np.asarray(self._table()[:, -1] * self.owner._bias - less)
+
+    def comparator_scores(self, X: Table, comparator: Any) -> np.ndarray:
+        """Scores of u = coefficients, or (coefficients, intercept)."""
+        coef, intercept = comparator if isinstance(comparator, tuple) else (comparator, 0.0)
+        table, wanted = np.atleast_2d(np.asarray(coef, float)), self.coef().shape
+        if table.shape != wanted:
+            raise BadInput(f"the comparator has shape {table.shape}; wanted {wanted}")
+        return np.asarray(np.asarray(X @ table.T) + intercept)
+
+    def explain(self, x: Any, k: int | None, intercept: np.ndarray) -> Any:
+        """What each feature of one example adds to each score: weight times value."""
+        owner = self.owner
+        names, values = _one_example(x, owner._columns.names)
+        coefficients, known = self.coef(), {name: j for j, name in enumerate(owner._columns.names)}
+        rows = []
+        for label, weights, constant in zip(
+            owner._targets().output_names(), coefficients, intercept, strict=True
+        ):
+            spoken = [
+                (label, name, value, float(weights[known[name]]), float(weights[known[name]]) * value)
+                for name, value in zip(names, values, strict=True)
+                if name in known and value
+            ]
+            spoken.append((label, "(intercept)", 1.0, float(constant), float(constant)))
+            spoken.sort(key=lambda row: -abs(row[4]))
+            rows += spoken[:k]
+        return frame_of(rows, ["class", "feature", "value", "weight", "contribution"])
+
+
+def _one_example(x: Any, known: list[Hashable]) -> tuple[list[Hashable], list[float]]:
+    """One example's names and values."""
+    if isinstance(x, Mapping):
+        return list(x), [float(value) for value in x.values()]
+    if hasattr(x, "columns"):
+        if len(x) != 1:
+            raise BadInput(f"got {len(x)} rows; wanted one example")
+        columns = list(x.columns)
+        named = any(name in known for name in columns) or len(columns) != len(known)
+        return (columns if named else known), np.asarray(x, float).ravel().tolist()
+    row = x.toarray().ravel() if sp.issparse(x) else np.asarray(x, float).ravel()
+    if len(row) != len(known):
+        raise BadInput(f"got {len(row)} numbers; wanted one example with {len(known)} features")
+    return known, row.tolist()
+
+
+def top_features(owner: Learner, table: np.ndarray, k: int) -> Any:
+    """The k heaviest features of every output: columns class, feature, weight."""
+    names, rows = owner._columns.names, []
+    for label, weights in zip(owner._targets().output_names(), table, strict=True):
+        heaviest = np.argsort(-np.abs(weights), kind="stable")[:k]
+        rows += [(label, names[j], float(weights[j])) for j in heaviest]
+    return frame_of(rows, ["class", "feature", "weight"])
+
+
+def frame_of(rows: list[tuple[Any, ...]], columns: list[str]) -> Any:
+    """Lines as a pandas frame."""
+    try:
+        import pandas as pd
+    except ImportError:
+        raise extra("pandas", "frames") from None
+    return pd.DataFrame(rows, columns=columns)
+
+
+__all__ = ["BoundStream", "WeightsForm", "frame_of", "top_features"]

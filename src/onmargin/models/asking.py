@@ -1,0 +1,117 @@
+"""A rule that asks for labels: its numbers, what it has counted, its window; held by whoever asks.
+
+The compiled loop counts in the array of numbers it is handed, so an `Asking` is bound to one: the model's,
+or its own before there is a model.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..learn.queries import ADAPTIVE, RULES, ask_rows
+from ..learn.vocabulary import (
+    ASK_CHANCE,
+    ASK_DELTA,
+    ASKED,
+    DRIFTED,
+    FADED,
+    LONGEST,
+    MOVES,
+    REMEMBERED,
+    SHOWN,
+    hyper_of,
+)
+
+Chosen = dict[str, float]
+"""The rule as numbers of the loop: ask_rule, ask_delta, ..."""
+
+
+class Asking:
+    """Which rounds ask for their label. `active`: the rounds to come do; otherwise labels are simply there."""
+
+    def __init__(self, chosen: Chosen) -> None:
+        self.chosen, self.active = chosen, False
+        self.place = hyper_of(chosen, 1, np.zeros(REMEMBERED), np.zeros(self.room)).numbers
+
+    @property
+    def room(self) -> int:
+        """How many of the last labels are remembered: those that count within a window."""
+        return int(self.chosen["ask_most"]) if self.chosen.get("ask_within", math.inf) < math.inf else 0
+
+    @property
+    def recent(self) -> np.ndarray:
+        """Rows of the last labels asked for."""
+        return self.place[len(self.place) - self.room :]
+
+    @property
+    def counts(self) -> np.ndarray:
+        """Rows shown, labels asked for, the logarithm of delta's factor, moves, the longest row moved by."""
+        return self.place[SHOWN:FADED]
+
+    @property
+    def shown(self) -> int:
+        """Rows seen so far."""
+        return int(self.place[SHOWN])
+
+    @property
+    def asked(self) -> int:
+        """Labels asked for so far."""
+        return int(self.place[ASKED])
+
+    @property
+    def adaptive(self) -> bool:
+        """Does the rule want to know of every move?"""
+        return self.chosen["ask_rule"] == ADAPTIVE
+
+    def choose(self, chosen: Chosen) -> None:
+        """Go on with another rule; of the last labels as many are remembered as it has room for."""
+        memory, recent = self.place[:REMEMBERED].copy(), self.recent.copy()
+        self.chosen = chosen
+        kept = np.zeros(self.room)
+        both = min(len(kept), len(recent))
+        kept[:both] = recent[:both]
+        self.place = hyper_of(chosen, 1, memory, kept).numbers
+
+    def bind(self, place: np.ndarray) -> None:
+        """Count in this array of a model's numbers from now on."""
+        self.place = place
+
+    def count(self, shown: int, asked: int) -> None:
+        """Rows that were decided outside of the loop."""
+        self.place[SHOWN] += shown
+        self.place[ASKED] += asked
+
+    def ask(self, sure: np.ndarray, lengths: np.ndarray, luck: np.ndarray) -> np.ndarray:
+        """The rule about rows of these |p| and |x|^2, one after the other; they are counted."""
+        asks = np.zeros(len(sure), bool)
+        ask_rows(self.place, sure, lengths, luck, asks)
+        return asks
+
+    def chances(self, sure: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+        """The probability that a row of such |p| and |x|^2 is asked for, limits apart."""
+        place, rule = self.place, RULES[int(self.chosen["ask_rule"])]
+        spread = place[ASK_DELTA] * np.exp(place[DRIFTED])
+        if rule == "random":
+            return np.full(len(sure), float(place[ASK_CHANCE]))
+        if rule == "margin":
+            return np.asarray(sure <= spread, float)
+        if rule == "adaptive":
+            spread = spread * np.maximum(place[LONGEST], lengths) * np.sqrt(1.0 + place[MOVES])
+        spread = np.minimum(spread, 1e300)
+        return np.asarray(np.where(sure > 0, spread / np.maximum(spread + sure, 1e-300), 1.0))
+
+    def copy(self) -> Asking:
+        """The same, counting in an array of its own."""
+        twin = object.__new__(Asking)
+        twin.chosen, twin.active, twin.place = self.chosen, self.active, self.place.copy()
+        return twin
+
+
+def sureness(scores: np.ndarray) -> np.ndarray:
+    """|p|; of several classes, the gap between the two best scores."""
+    if scores.shape[1] == 1:
+        return np.asarray(np.abs(scores[:, 0]))
+    best = np.partition(scores, scores.shape[1] - 2, axis=1)
+    return np.asarray(best[:, -1] - best[:, -2])

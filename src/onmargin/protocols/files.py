@@ -1,0 +1,93 @@
+"""om.save and om.load: a learner in mid-stream as one file, and back, bit for bit."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from .. import __version__
+from ..errors import BadFile, BadInput
+from ..estimators import every
+from ..interface.asks import AsksForLabels
+from ..interface.learner import Learner
+from ..interface.state import State
+from . import container
+from .portable import packed, unpacked
+
+Path = str | os.PathLike[str]
+Parts = dict[str, Any] | None
+"""A user's own functions by name."""
+
+
+def save(model: Any, path: Path) -> None:
+    """Write a learner to one `.onm` file, at any moment of its stream.
+
+    >>> import onmargin as om, os, tempfile
+    >>> model = om.Perceptron()
+    >>> model.learn_one({"a": 1.0}, "yes")
+    >>> path = os.path.join(tempfile.mkdtemp(), "model.onm")
+    >>> om.save(model, path)
+    >>> om.load(path).predict_one({"a": 1.0})
+    'yes'
+    """
+    asks = None
+    learner = model
+    if isinstance(model, AsksForLabels):
+        learner, asks = model._inner(), model.asking_state() | _named(model, without="estimator")
+    if not isinstance(learner, Learner) or type(model).__name__ not in every():
+        raise BadInput(f"got {type(model).__name__}; om.save takes the learners of this library")
+    state = learner.state()
+    begun = {name: packed(value) for name, value in state.facts["begun"].items()}
+    facts = state.facts | {"begun": begun, "version": __version__, "asks": asks}
+    container.write(path, facts | _named(learner), state.arrays)
+
+
+def _named(model: Learner | AsksForLabels, without: str = "") -> dict[str, Any]:
+    """The class and its parameters as they were given; a dtype by its name."""
+    given: dict[str, Any] = model.get_params(deep=False)
+    given.pop(without, None)
+    if given.get("dtype") is not None:
+        given["dtype"] = np.dtype(given["dtype"]).name
+    return {
+        "class": type(model).__name__,
+        "parameters": {name: packed(value) for name, value in given.items()},
+    }
+
+
+def load(path: Path, parts: Parts = None) -> Any:
+    """Read a learner; it goes on exactly where it was. Runs no code from the file.
+
+    `parts` brings back a user's own functions, {name: function}; they must be those it was saved with.
+    """
+    facts, arrays = container.read(path)
+    for named in (facts, facts.get("asks") or facts):
+        if named.get("class", "") not in every():
+            raise BadFile(f"{path} holds a {named.get('class')!r}, which this version does not know")
+    try:
+        learner = _made(facts, parts)
+        begun = {name: unpacked(value, parts) for name, value in facts["begun"].items()}
+        learner.restore(State(facts | {"begun": begun}, arrays))
+        return learner if facts["asks"] is None else _around(learner, facts["asks"], parts)
+    except BadInput:
+        raise
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise BadFile(
+            f"{path} does not fit this version ({error}); written by {facts.get('version')}"
+        ) from None
+
+
+def _made(facts: dict[str, Any], parts: Parts, **more: Any) -> Any:
+    """A learner with the parameters of a file."""
+    parameters = {name: unpacked(value, parts) for name, value in facts["parameters"].items()}
+    return every()[facts["class"]](**parameters, **more)
+
+
+def _around(inner: Learner, facts: dict[str, Any], parts: Parts) -> AsksForLabels:
+    """The learner that asks, around the learner inside."""
+    takes = "estimator" in every()[facts["class"]]._get_param_names()  # type: ignore[attr-defined]
+    model: AsksForLabels = _made(facts, parts, **({"estimator": clone(inner)} if takes else {}))
+    model.restore_asking(inner, facts)  # type: ignore[arg-type]
+    return model

@@ -1,0 +1,43 @@
+"""Models learned apart, made one: iterative parameter mixing's second half."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+
+from ..errors import BadInput
+from ..interface.learner import Learner
+
+
+def merge(models: Any, weights: Any = None) -> Any:
+    """One model with the (weighted) mean of the weights of fitted linear models of one kind.
+
+    Same class, same features, same labels. The merged model predicts; of `t_` it has the sum. It
+    learns on from the mean where its class can start from given weights (Perceptron,
+    Passive-Aggressive, l2 FTRL; PairedClassifier with the reservoirs of the first).
+
+    >>> import onmargin as om
+    >>> X, y, _ = om.datasets.ellipses(400, seed=0)
+    >>> halves = [om.Perceptron().partial_fit(X[i::2], y[i::2], classes=[-1, 1]) for i in range(2)]
+    >>> bool(om.merge(halves).score(X, y) > 0.9)
+    True
+    """
+    learners: list[Learner] = list(models) if isinstance(models, list | tuple) else []
+    if not learners or not all(isinstance(model, Learner) for model in learners):
+        raise BadInput("got no linear learners of this library; wanted a list of fitted ones")
+    merged = copy.deepcopy(learners[0])
+    merged.mix(learners, _shares(weights, len(learners)))
+    return merged
+
+
+def _shares(weights: Any, count: int) -> np.ndarray:
+    """Weights of the models, summing to 1."""
+    try:
+        share = np.ones(count) if weights is None else np.asarray(weights, float).ravel()
+    except (TypeError, ValueError):
+        share = np.zeros(0)
+    if share.shape != (count,) or not np.isfinite(share).all() or (share < 0).any() or not share.any():
+        raise BadInput(f"weights={weights!r}; wanted one number of at least 0 per model, not all 0")
+    return np.asarray(share / share.sum())
