@@ -13,11 +13,10 @@ from ..kernels import named
 from ..kernels.base import positive
 from ..kernels.simple import Linear
 from ..learn.spaces.arrays import Start
-from ..models.bounded import Bounded
 from ..models.kernel import KernelModel
-from ..models.kernel_state import Form
+from ..models.kernel_forms import Bounded, Unbounded
+from ..models.support import Form
 from ..models.table import Row, row_named
-from ..models.unbounded import Unbounded
 from ..models.weights import Model
 from .budgets import bytes_of
 from .dicts import DictFace

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from ..compiled.checks import first_not_finite
 from ..features.tables import canonical
 from ..models.kernel import KernelModel
-from ..models.kernel_answers import FAR
+from ..models.support import FAR
 from ..models.weights import Model
 from .budgets import bytes_of, vectors_for
 from .kernel_form import KernelForm

@@ -16,8 +16,8 @@ from ..kernels.base import positive
 from ..kernels.composed import Columns
 from ..kernels.simple import Precomputed
 from ..models.kernel import KernelModel
-from ..models.kernel_state import Form
-from ..models.multikernel import MultiKernelModel
+from ..models.kernel_forms import MultiKernel as MultiKernelModel
+from ..models.support import Form
 from ..models.weights import Model
 from .classifier import LinearClassifier
 from .parameters import require_positive

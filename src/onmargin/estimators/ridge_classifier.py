@@ -14,7 +14,7 @@ from ..compiled.rows import Sparse
 from ..errors import BadInput
 from ..features.tables import read_only
 from ..learn.vocabulary import NO_TRACE, Examples
-from ..models.evidence import Evidence
+from ..models.kernel_forms import KernelRidge as Evidence
 from ..models.table import Row, row_named
 from ..models.weights import Model
 from .classifier import LinearClassifier
