@@ -24,6 +24,7 @@ from ..learn.kernel_spaces.uses import omega as radius_of
 from ..learn.spaces.arrays import Start, padded
 from ..learn.spaces.ball import size as unit_size
 from ..learn.vocabulary import BAR, BATCH, KNOWN, NO_ORDER, NO_TRACE, REMEMBERED, Examples, Tally  # fmt: skip
+from .batches import Batches
 from .products import BLOCK, Evaluator, block_size, sharing
 from .support import Form, Support
 from .table import Row
@@ -383,7 +384,7 @@ class KernelModel(Model):
         sums, at = np.zeros(4), 0
         while at < count:
             stop = min(at + (self.most or self._rows_at_once()), count)
-            stop = at + self._whole_batches(weights[at:stop], stop - at)
+            stop = at + self._batches().whole(weights[at:stop], stop - at)
             rows = order[at:stop] if order.size else np.arange(first + at, first + stop)
             side = self._side(examples.rows, rows, learning=True)
             some = slice(at, stop)
@@ -422,20 +423,8 @@ class KernelModel(Model):
         self._absorb(side, rows, tally.clock)
         return tally
 
-    def _whole_batches(self, weights: np.ndarray, count: int) -> int:
-        """Rows to take so that a block ends with a mini-batch, or lies within one."""
-        batch = int(self.hyper.numbers[BATCH])
-        if batch == 1:
-            return count
-        ends = np.flatnonzero(self._clocks(weights, count) % batch == 0)
-        seen = ends[(weights[ends] > 0) if weights.size else slice(None)]
-        if not seen.size:
-            return count
-        return int(seen[0] if self.clock % batch else seen[-1]) + 1
-
-    def _clocks(self, weights: np.ndarray, count: int) -> np.ndarray:
-        """The clock after each of the rows that come next."""
-        return self.clock + np.cumsum(weights > 0 if weights.size else np.ones(count, int))
+    def _batches(self) -> Batches:
+        return Batches(self.clock, int(self.hyper.numbers[BATCH]))
 
     # as callers still know them
     own_lengths, scores_of, values_of = lengths, comparator_scores, kernel_values

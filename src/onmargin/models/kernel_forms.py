@@ -55,17 +55,12 @@ class Unbounded(KernelModel):
         dated = np.ascontiguousarray(sums[self.width :]) if judged else np.zeros((0, 0))
         gram = evaluator.grams(side, own)[0]
         return Prepared(
-            np.ascontiguousarray(sums[: self.width]), dated, gram, own[0], self._until(weights, count)
+            np.ascontiguousarray(sums[: self.width]),
+            dated,
+            gram,
+            own[0],
+            self._batches().first_to_see(weights, count),
         )
-
-    def _until(self, weights: np.ndarray, count: int) -> np.ndarray:
-        """The first row of the block that sees what each row adds: the next, or the next mini-batch's."""
-        batch = self.hyper.numbers[BATCH]
-        if batch == 1:
-            return np.arange(1, count + 1)
-        seen = weights > 0 if weights.size else 1
-        turns = (self._clocks(weights, count) - seen) // batch  # of the round that scores a row
-        return np.asarray(np.searchsorted(turns, turns, side="right"))
 
     def _absorb(self, side: Side, rows: np.ndarray, clock: int) -> None:
         added, ledger = self.space.weights, self.ledger

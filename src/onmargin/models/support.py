@@ -43,7 +43,7 @@ class Form(NamedTuple):
 
     @property
     def safe(self) -> bool:
-        """Any row can be taken, and no k(x, x) is below 0."""
+        """They take every row, and no k(x, x) is below 0."""
         return all(kernel.safe for kernel in self.kernels)
 
     @property
