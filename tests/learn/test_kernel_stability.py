@@ -17,7 +17,8 @@ from scipy.linalg import solve_triangular
 
 import onmargin as om
 from onmargin.models import products as blocks
-from onmargin.models.bounded import Bounded
+from onmargin.models.kernel_forms import Bounded
+from onmargin.models.support import Support
 from onmargin.models.vectors import Grown, Vectors
 
 BLOCK, MILLION = 50_000, 1_000_000
@@ -59,7 +60,7 @@ def arrays_of(thing):
         return [array for part in thing for array in arrays_of(part)]
     if isinstance(thing, Grown):
         return [thing.buffer]
-    if isinstance(thing, Vectors | Bounded):
+    if isinstance(thing, Vectors | Support | Bounded):
         return [array for part in vars(thing).values() for array in arrays_of(part)]
     return []
 

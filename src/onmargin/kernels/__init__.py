@@ -18,7 +18,6 @@ array([[1.5  , 1.184]])
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from ..errors import BadInput
 from .base import Kernel, made
@@ -35,7 +34,7 @@ NAMED: dict[str, Callable[..., Kernel]] = {
 }
 
 
-def named(kernel: Any, gamma: float | None = None, degree: int = 3, coef0: float = 0.0) -> Kernel:
+def named(kernel: object, gamma: float | None = None, degree: int = 3, coef0: float = 0.0) -> Kernel:
     """A kernel of its name, of a user's function, or as it is."""
     if isinstance(kernel, str) and kernel in NAMED:
         return NAMED[kernel](gamma, degree, coef0)

@@ -1,17 +1,19 @@
-"""What a kernel is: it fills a table, one line per kept vector, one column per row of the block."""
+"""The class Kernel, and Pair: kept vectors against a block of rows, whose kernel values it fills in."""
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Hashable
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 
 from ..compiled.pairs import sparse_distances, sparse_products, summed
+from ..compiled.parts import Part
 from ..errors import BadInput
 from ..features.tables import canonical
-from .sides import Side
+from .sides import Csr, Side, Table, is_sparse
 
 DIRECT = 2048  # columns of a block up to which distances may be summed one by one
 
@@ -22,7 +24,7 @@ class Pair:
     def __init__(self, left: Side, right: Side, room: np.ndarray | None = None) -> None:
         self.left, self.right, self.room = left, right, room
         self.held: np.ndarray | None = None
-        self.views: dict[Any, Pair] = {}
+        self.views: dict[Hashable, Pair] = {}
 
     def empty(self) -> np.ndarray:
         """A table to fill."""
@@ -51,7 +53,7 @@ class Pair:
         sparse_distances(*entries, right.places, right.across, absent, out)
         return out
 
-    def sums(self, term: Any) -> np.ndarray:
+    def sums(self, term: Part) -> np.ndarray:
         """sum over columns of term(a, b) of all pairs."""
         left, right, out = self.left, self.right, self.empty()
         if left.sparse:
@@ -62,7 +64,7 @@ class Pair:
             summed(term, False)(left.ready, right.across, out)
         return out
 
-    def view(self, name: Any, columns: np.ndarray) -> Pair:
+    def view(self, name: Hashable, columns: np.ndarray) -> Pair:
         """The same pairs, seen by some columns only."""
         if name not in self.views:
             self.views[name] = Pair(self.left.view(columns), self.right.view(columns))
@@ -77,7 +79,7 @@ class Kernel:
     safe = False  # takes any row, and k(x, x) is never below 0
     sharpness = 0.0  # gamma of a Gaussian: how fast it falls with the squared distance
     name = ""
-    parts: tuple[Any, ...] = ()  # what makes two kernels equal
+    parts: tuple[object, ...] = ()  # what it is made of by its constructor, and what makes two equal
 
     def table(self, pair: Pair) -> np.ndarray:
         """Values of all pairs, in an array of their own or in the pair's room."""
@@ -100,21 +102,21 @@ class Kernel:
 
         return Normalized(self)
 
-    def __call__(self, A: Any, B: Any) -> np.ndarray:
+    def __call__(self, A: ArrayLike | Csr, B: ArrayLike | Csr) -> np.ndarray:
         left, right = sides_of(A, B, self.shifts)
         self.check(left)
         self.check(right)
         return np.array(self.table(Pair(left, right)), float)
 
-    def __add__(self, other: Any) -> Kernel:
+    def __add__(self, other: object) -> Kernel:
         from .composed import Sum
 
         return Sum(self, made(other))
 
-    def __radd__(self, other: Any) -> Kernel:
+    def __radd__(self, other: object) -> Kernel:
         return self if other == 0 else made(other) + self  # sum([...]) begins with 0
 
-    def __mul__(self, other: Any) -> Kernel:
+    def __mul__(self, other: object) -> Kernel:
         from .composed import Product, Scaled
 
         if isinstance(other, int | float | np.number):
@@ -141,7 +143,7 @@ class BadRow(BadInput):
         self.row, self.reason = row, reason
 
 
-def made(kernel: Any) -> Kernel:
+def made(kernel: object) -> Kernel:
     """A kernel as it is, or of a user's function."""
     from .simple import Own
 
@@ -152,10 +154,10 @@ def made(kernel: Any) -> Kernel:
     raise BadInput(f"got {kernel!r}; wanted a kernel of om.kernels or a function k(A, B)")
 
 
-def sides_of(A: Any, B: Any, shifts: bool) -> tuple[Side, Side]:
+def sides_of(A: ArrayLike | Csr, B: ArrayLike | Csr, shifts: bool) -> tuple[Side, Side]:
     """Two tables in float64, in one form: CSR where one of them is."""
-    sparse = sp.issparse(A) or sp.issparse(B)
-    raws: list[Any] = [
+    sparse = is_sparse(A) or is_sparse(B)
+    raws: list[Table] = [
         canonical(sp.csr_matrix(X)) if sparse else np.atleast_2d(np.asarray(X, float)) for X in (A, B)
     ]
     if raws[0].shape[1] != raws[1].shape[1]:
@@ -165,19 +167,22 @@ def sides_of(A: Any, B: Any, shifts: bool) -> tuple[Side, Side]:
     return left, right
 
 
-def positive(name: str, value: Any) -> Any:
+def positive(name: str, value: object) -> float | None:
     """A finite number above 0, or None."""
-    if value is None:
-        return None
+    return None if value is None else above_zero(name, value)
+
+
+def above_zero(name: str, value: object) -> float:
+    """A finite number above 0."""
     number = float(value) if isinstance(value, int | float | np.number) else math.nan
     if isinstance(value, bool) or not 0 < number < math.inf:
         raise BadInput(f"{name}={value!r}; wanted a number above 0")
     return number
 
 
-def finite(name: str, value: Any) -> float:
+def finite(name: str, value: object) -> float:
     """A finite number."""
-    fine = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-    if not fine or not math.isfinite(value):
+    number = float(value) if isinstance(value, int | float | np.number) else math.nan
+    if isinstance(value, bool) or not math.isfinite(number):
         raise BadInput(f"{name}={value!r}; wanted a finite number")
-    return float(value)
+    return number

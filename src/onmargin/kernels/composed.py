@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import ArrayLike
 
-from .base import Kernel, Pair, positive
+from .base import Kernel, Pair, above_zero
 from .sides import Side
 
 
 class Sum(Kernel):
     """k1 + k2"""
+
+    parts: tuple[Kernel, Kernel]
 
     def __repr__(self) -> str:
         return f"{self.parts[0]!r} + {self.parts[1]!r}"
@@ -39,7 +40,7 @@ class Sum(Kernel):
             part.check(side)
 
     def with_gamma(self, gamma: float) -> Kernel:
-        return type(self)(*(part.with_gamma(gamma) for part in self.parts))
+        return type(self)(self.parts[0].with_gamma(gamma), self.parts[1].with_gamma(gamma))
 
 
 class Product(Sum):
@@ -68,7 +69,11 @@ class _Of(Kernel):
         self.inner.check(side)
 
     def with_gamma(self, gamma: float) -> Kernel:
-        return type(self)(self.inner.with_gamma(gamma), *self.parts[1:])
+        return self._of(self.inner.with_gamma(gamma))
+
+    def _of(self, inner: Kernel) -> Kernel:
+        """The same of another kernel."""
+        return type(self)(inner)
 
 
 class Scaled(_Of):
@@ -79,8 +84,11 @@ class Scaled(_Of):
 
     def __init__(self, inner: Kernel, factor: float) -> None:
         super().__init__(inner)
-        self.factor = positive("the factor of a kernel", factor)
+        self.factor = above_zero("the factor of a kernel", factor)
         self.parts = (inner, self.factor)
+
+    def _of(self, inner: Kernel) -> Kernel:
+        return Scaled(inner, self.factor)
 
     def table(self, pair: Pair) -> np.ndarray:
         return np.asarray(self.inner.table(pair) * pair.right.dtype.type(self.factor))
@@ -110,10 +118,13 @@ class Columns(_Of):
     def __repr__(self) -> str:
         return f"{self.inner!r} on columns {self.parts[1]}"
 
-    def __init__(self, inner: Kernel, columns: Any) -> None:
+    def __init__(self, inner: Kernel, columns: ArrayLike) -> None:
         super().__init__(inner)
         self.columns = np.asarray(columns, np.int64)
         self.shifts, self.parts = False, (inner, tuple(self.columns.tolist()))
+
+    def _of(self, inner: Kernel) -> Kernel:
+        return Columns(inner, self.columns)
 
     def table(self, pair: Pair) -> np.ndarray:
         return self.inner.table(pair.view(self.parts[1], self.columns))

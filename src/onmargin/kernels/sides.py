@@ -1,15 +1,45 @@
-"""Rows as the kernels want them: raw, in the kernel's precision, lying across."""
+"""A block of vectors as kernels read them: as they came, in the kernel's precision, transposed."""
 
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
+from typing import TypeAlias, TypedDict, TypeGuard, Unpack
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import DTypeLike
 
 from ..compiled.pairs import dense_squares, sparse_squares
-from ..compiled.rows import Sparse
+from ..compiled.rows import Rows, Sparse
+
+Csr: TypeAlias = sp.csr_matrix
+Table: TypeAlias = np.ndarray | Csr  # vectors as they came, one to a line
+
+
+class Entries(TypedDict):
+    """Rows of a CSR matrix: stored entries, their columns, and where each row begins."""
+
+    values: np.ndarray
+    indices: np.ndarray
+    starts: np.ndarray
+
+
+class Known(TypedDict, total=False):
+    """What need not be found any more about a `Side`."""
+
+    values: np.ndarray
+    indices: np.ndarray
+    starts: np.ndarray
+    ready: np.ndarray
+    squares: np.ndarray
+    sparse: bool
+    width: int
+    direct: bool
+
+
+def is_sparse(table: object) -> TypeGuard[Csr]:
+    """Is it a sparse matrix of SciPy's?"""
+    return bool(sp.issparse(table))
 
 
 class Side:
@@ -21,11 +51,19 @@ class Side:
 
     direct = False  # distances are summed entry by entry: the rows lie far from the origin
 
-    def __init__(self, raw: Any, ids: np.ndarray, dtype: Any, shift: Any = None, **known: Any) -> None:
-        self.ids, self.dtype, self.shift = ids, np.dtype(dtype), shift
+    def __init__(
+        self,
+        raw: Table | None,
+        ids: np.ndarray,
+        dtype: DTypeLike,
+        shift: np.ndarray | None = None,
+        **known: Unpack[Known],
+    ) -> None:
+        self.ids, self.shift = ids, shift
+        self.dtype: np.dtype = np.dtype(dtype)
+        self.__dict__.update(known)  # in place of what would be found on first use
         if raw is not None:
-            known |= {"raw": raw, "width": raw.shape[1]}
-        self.__dict__.update(known)
+            self.__dict__.update(raw=raw, width=raw.shape[1])
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -36,11 +74,11 @@ class Side:
         return int(self.indices.max(initial=-1)) + 1
 
     @cached_property
-    def raw(self) -> Any:
+    def raw(self) -> Table:
         """The vectors as they came: an array, or a CSR matrix."""
         return self.table(self.width)
 
-    def table(self, width: int) -> Any:
+    def table(self, width: int) -> Table:
         """The same with so many columns at least, where they are sparse."""
         if not self.sparse:
             return self.raw
@@ -50,22 +88,30 @@ class Side:
     @cached_property
     def sparse(self) -> bool:
         """Is it a CSR matrix?"""
-        return bool(sp.issparse(self.raw))
+        return is_sparse(self.raw)
+
+    @property
+    def _csr(self) -> Csr:
+        return self.raw
+
+    def dense(self) -> np.ndarray:
+        """The vectors as an array."""
+        return self.raw.toarray() if is_sparse(self.raw) else self.raw
 
     @cached_property
     def values(self) -> np.ndarray:
         """Stored entries of a CSR matrix."""
-        return np.asarray(self.raw.data)
+        return np.asarray(self._csr.data)
 
     @cached_property
     def indices(self) -> np.ndarray:
         """Columns of the stored entries."""
-        return np.asarray(self.raw.indices)
+        return np.asarray(self._csr.indices)
 
     @cached_property
     def starts(self) -> np.ndarray:
         """Where each row's entries begin."""
-        return np.asarray(self.raw.indptr)
+        return np.asarray(self._csr.indptr)
 
     @cached_property
     def ready(self) -> np.ndarray:
@@ -129,7 +175,7 @@ class Side:
         if self.sparse:
             parts = gathered(self.values, self.indices, self.starts, rows)
             return Side(None, ids, self.dtype, sparse=True, width=self.width, **parts)
-        known = {"ready": self.ready[rows], "squares": self.squares[rows]} if self.width else {}
+        known: Known = {"ready": self.ready[rows], "squares": self.squares[rows]} if self.width else {}
         return Side(self.raw[rows], ids, self.dtype, self.shift, **known)
 
     def view(self, columns: np.ndarray) -> Side:
@@ -137,14 +183,14 @@ class Side:
         return Side(self.table(int(columns.max()) + 1)[:, columns], self.ids, self.dtype)
 
 
-def columns_of(rows: Any) -> int:
+def columns_of(rows: Rows) -> int:
     """How many columns a table has, as far as its entries say."""
     if not isinstance(rows, Sparse):
         return int(rows.values.shape[1])
     return int(rows.indices[: rows.starts[-1]].max(initial=0)) + 1
 
 
-def side_of(rows: Any, which: np.ndarray, ids: np.ndarray, width: int, dtype: Any) -> Side:
+def side_of(rows: Rows, which: np.ndarray, ids: np.ndarray, width: int, dtype: DTypeLike) -> Side:
     """Rows of a table, of which at least so many columns are known."""
     together = (
         bool(len(which)) and which[-1] - which[0] == len(which) - 1 and bool((np.diff(which) == 1).all())
@@ -156,17 +202,19 @@ def side_of(rows: Any, which: np.ndarray, ids: np.ndarray, width: int, dtype: An
     if together:
         starts = rows.starts[which[0] : which[-1] + 2]
         span = slice(starts[0], starts[-1])
-        parts = {"values": rows.values[span], "indices": indices[span], "starts": starts - starts[0]}
+        parts: Entries = {
+            "values": rows.values[span],
+            "indices": indices[span],
+            "starts": starts - starts[0],
+        }
     else:
         parts = gathered(rows.values, indices, rows.starts, which)
     width = max(width, int(parts["indices"].max(initial=-1)) + 1)
     return Side(None, ids, dtype, sparse=True, width=width, **parts)
 
 
-def gathered(
-    values: np.ndarray, indices: np.ndarray, starts: np.ndarray, rows: np.ndarray
-) -> dict[str, np.ndarray]:
-    """Some rows of a CSR matrix: entries, their columns, and where each row begins."""
+def gathered(values: np.ndarray, indices: np.ndarray, starts: np.ndarray, rows: np.ndarray) -> Entries:
+    """Some rows of a CSR matrix."""
     lengths = starts[rows + 1] - starts[rows]
     ends = np.cumsum(lengths)
     entries = np.arange(ends[-1] if len(ends) else 0) + np.repeat(starts[rows] - ends + lengths, lengths)

@@ -1,17 +1,16 @@
-"""Kernels of their own: of products, of distances, a user's, and values given as a table."""
+"""The kernels by name: linear, rbf, poly, sigmoid, laplacian, chi2, a user's function, precomputed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
 
 import numpy as np
-import scipy.sparse as sp
 
 from ..compiled.pairs import chi, city, to_exponents, to_gaussians
+from ..compiled.parts import Part
 from ..errors import BadInput
 from .base import BadRow, Kernel, Pair, finite, positive
-from .sides import Side
+from .sides import Side, Table, is_sparse
 
 
 class Linear(Kernel):
@@ -31,22 +30,18 @@ class Linear(Kernel):
 class _WithGamma(Kernel):
     """Kernels with a width; None: given by the learner."""
 
-    gamma: float | None
+    def __init__(self, gamma: float | None = None) -> None:
+        self.gamma = positive("gamma", gamma)
+        self.parts = (self.gamma,)
+        self.width = 1.0 if self.gamma is None else self.gamma  # as it is used
+        self.sharpness = self.width if self.shifts else 0.0
 
     def with_gamma(self, gamma: float) -> Kernel:
-        if self.gamma is not None:
-            return self
-        return type(self)(gamma, *self.parts[1:])  # type: ignore[call-arg]
+        return self if self.gamma is not None else self._of(gamma)
 
-    @property
-    def sharpness(self) -> float:  # type: ignore[override]
-        """gamma, of kernels that fall with a distance."""
-        return float(self.width) if self.shifts else 0.0
-
-    @property
-    def width(self) -> Any:
-        """gamma; 1 where nobody gave one."""
-        return 1.0 if self.gamma is None else self.gamma
+    def _of(self, gamma: float) -> Kernel:
+        """The same of this width."""
+        return type(self)(gamma)
 
 
 class RBF(_WithGamma):
@@ -55,10 +50,6 @@ class RBF(_WithGamma):
     name = "rbf"
 
     shifts, safe = True, True
-
-    def __init__(self, gamma: float | None = None) -> None:
-        self.gamma = positive("gamma", gamma)
-        self.parts = (self.gamma,)
 
     def table(self, pair: Pair) -> np.ndarray:
         kind, sole = pair.right.dtype.type, pair.room is not None
@@ -82,10 +73,14 @@ class Polynomial(_WithGamma):
         return f"poly(degree={self.degree}{gamma}, coef0={self.coef0!r})"
 
     def __init__(self, gamma: float | None = None, degree: int = 3, coef0: float = 0.0) -> None:
-        self.gamma, self.degree, self.coef0 = positive("gamma", gamma), degree, finite("coef0", coef0)
+        super().__init__(gamma)
+        self.degree, self.coef0 = degree, finite("coef0", coef0)
         if isinstance(degree, bool) or not isinstance(degree, int | np.integer) or degree < 1:
             raise BadInput(f"degree={degree!r}; wanted a whole number of at least 1")
         self.parts = (self.gamma, self.degree, self.coef0)
+
+    def _of(self, gamma: float) -> Kernel:
+        return Polynomial(gamma, self.degree, self.coef0)
 
     def table(self, pair: Pair) -> np.ndarray:
         kind = pair.right.dtype.type
@@ -101,8 +96,12 @@ class Sigmoid(_WithGamma):
     name = "sigmoid"
 
     def __init__(self, gamma: float | None = None, coef0: float = 0.0) -> None:
-        self.gamma, self.coef0 = positive("gamma", gamma), finite("coef0", coef0)
+        super().__init__(gamma)
+        self.coef0 = finite("coef0", coef0)
         self.parts = (self.gamma, self.coef0)
+
+    def _of(self, gamma: float) -> Kernel:
+        return Sigmoid(gamma, self.coef0)
 
     def table(self, pair: Pair) -> np.ndarray:
         kind = pair.right.dtype.type
@@ -117,12 +116,8 @@ class Laplacian(_WithGamma):
 
     name = "laplacian"
 
-    term: Any = staticmethod(city)
+    term: Part = staticmethod(city)
     safe, shifts = True, True
-
-    def __init__(self, gamma: float | None = None) -> None:
-        self.gamma = positive("gamma", gamma)
-        self.parts = (self.gamma,)
 
     def table(self, pair: Pair) -> np.ndarray:
         values = np.maximum(
@@ -137,13 +132,13 @@ class ChiSquared(Laplacian):
 
     name = "chi2"
 
-    term: Any = staticmethod(chi)
+    term: Part = staticmethod(chi)
     safe, shifts = False, False
 
     def check(self, side: Side) -> None:
-        values = side.raw.data if side.sparse else side.raw
+        values = side.raw.data if is_sparse(side.raw) else side.raw
         if values.size and values.min() < 0:
-            row = int(np.argmax((side.raw.toarray() if side.sparse else side.raw).min(axis=1) < 0))
+            row = int(np.argmax(side.dense().min(axis=1) < 0))
             raise BadRow(row, "has a value below 0; the chi2 kernel wants values of at least 0")
 
 
@@ -154,7 +149,7 @@ class Own(Kernel):
 
     threads = False
 
-    def __init__(self, function: Callable[[Any, Any], Any]) -> None:
+    def __init__(self, function: Callable[..., object]) -> None:
         self.function = function
         self.parts = (function,)
 
@@ -170,11 +165,11 @@ class Own(Kernel):
             [np.diag(self._asked(some, some, (some.shape[0],) * 2)) for some in _slices(side.raw, 64)]
         )
 
-    def _asked(self, A: Any, B: Any, shape: tuple[int, int]) -> np.ndarray:
+    def _asked(self, A: Table, B: Table, shape: tuple[int, int]) -> np.ndarray:
         name = getattr(self.function, "__name__", type(self.function).__name__)
         try:
             found = self.function(A, B)
-            values = np.asarray(found.toarray() if sp.issparse(found) else found, float)
+            values = np.asarray(found.toarray() if is_sparse(found) else found, float)
         except (TypeError, ValueError) as error:
             reason = " ".join(str(error).split())[:100]
             raise BadInput(f"the kernel {name!r} failed ({reason}); wanted k(A, B)") from None
@@ -201,6 +196,6 @@ class Precomputed(Kernel):
         return np.asarray(side.raw[np.arange(len(side)), self.first + side.ids], float)
 
 
-def _slices(raw: Any, size: int) -> Any:
+def _slices(raw: Table, size: int) -> Iterator[Table]:
     for first in range(0, raw.shape[0], size):
         yield raw[first : first + size]

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import BadInput
-from .bounded import Bounded
 from .kernel import KernelModel
+from .kernel_forms import Bounded
 from .svm import Problem
 
 

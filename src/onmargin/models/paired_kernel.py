@@ -17,11 +17,11 @@ from ..learn.paired.members import KEPT, Kept, Spelled
 from ..learn.spaces.arrays import Start
 from ..learn.vocabulary import Examples, Tally
 from .kernel import summed
-from .kernel_state import Form
+from .kernel_forms import Unbounded
 from .paired import Paired
 from .products import BLOCK, Evaluator, sharing
+from .support import Form
 from .table import Row
-from .unbounded import Unbounded
 
 
 class PairedKernel(Paired, Unbounded):

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..compiled.rows import Dense, Rows, Sparse
-from ..kernels.sides import gathered
+from ..kernels.sides import Entries, gathered
 from .vectors import Grown
 
 SLACK = 256  # rows nobody holds any more that may lie about
@@ -56,7 +56,7 @@ class Pool:
             lines[:, : rows.values.shape[1]] = rows.values[which]
             self.lines.append(lines)
 
-    def _append(self, parts: dict[str, np.ndarray]) -> None:
+    def _append(self, parts: Entries) -> None:
         self.values.append(parts["values"])
         self.indices.append(parts["indices"])
         self.starts.append(parts["starts"][1:] + self.starts.view[-1])

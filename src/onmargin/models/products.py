@@ -1,7 +1,7 @@
-"""Kernel values of a block of rows against all kept vectors, tile by tile, by one matrix product each.
+"""Kernel values and sums of a block of rows over the vectors kept, tile by tile, in threads.
 
-Tiles fit the cache; with two or more threads (as many as BLAS may use: `threadpoolctl` sets them) each
-takes its share of tiles, BLAS itself running in one.
+A tile fits the cache and is one matrix product. With two or more threads (as many as BLAS may use:
+`threadpoolctl` sets them) each takes its share of tiles, BLAS itself running in one.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 from threadpoolctl import ThreadpoolController
@@ -25,6 +25,7 @@ from .vectors import Vectors
 TILE = 1024  # vectors at a time
 ENOUGH = 2 * TILE  # vectors kept from which on threads pay
 BLOCK = 256  # rows at a time; a few more, a few less where many or few vectors are kept
+Found = TypeVar("Found")
 
 
 def block_size(kept: int) -> int:
@@ -33,7 +34,7 @@ def block_size(kept: int) -> int:
 
 
 @cache
-def _blas() -> Any:
+def _blas() -> ThreadpoolController:
     return ThreadpoolController().select(user_api="blas")
 
 
@@ -145,7 +146,7 @@ class Evaluator:
         self._shared(len(kept), right, share)
         out[:, : len(kept)] += self.constant
 
-    def _shared(self, kept: int, right: Side, share: Callable[[list[tuple[int, int]]], Any]) -> list[Any]:
+    def _shared(self, kept: int, right: Side, share: Callable[[list[tuple[int, int]]], Found]) -> list[Found]:
         """Each thread's tiles, of nearly as many vectors."""
         ends = [kept * number // self.threads for number in range(self.threads + 1)]
         shares = [

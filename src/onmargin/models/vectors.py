@@ -1,14 +1,14 @@
-"""Vectors that are kept, in the form they came in, and arrays that grow."""
+"""The vectors a kernel learner keeps, dense or CSR as they came, and arrays that grow."""
 
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import DTypeLike
 
-from ..kernels.sides import Side, gathered
+from ..kernels.sides import Known, Side, Table, gathered
 
 
 class Grown:
@@ -44,9 +44,9 @@ class Grown:
 class Vectors:
     """Kept vectors, in the form of the first that came: an array, or CSR. Slots are line numbers."""
 
-    def __init__(self, dtype: Any) -> None:
-        self.dtype = np.dtype(dtype)
-        self.shift: Any = None
+    def __init__(self, dtype: DTypeLike) -> None:
+        self.dtype: np.dtype = np.dtype(dtype)
+        self.shift: np.ndarray | None = None
         self.ids, self.squares = Grown(np.zeros(0, np.int64)), Grown(np.zeros(0))
         self.kind: str = ""  # "dense", "sparse" or (precomputed: only numbers are kept) "numbers"
         self.width = 0
@@ -71,7 +71,7 @@ class Vectors:
             return Side(sp.csr_matrix(side.raw), side.ids, side.dtype, direct=side.direct)
         if self.kind != "dense":
             return side
-        raw = side.raw.toarray() if side.sparse else side.raw
+        raw = side.dense()
         self.widen(raw.shape[1])
         if raw.shape[1] < self.width:
             raw = np.pad(raw, ((0, 0), (0, self.width - raw.shape[1])))
@@ -126,7 +126,7 @@ class Vectors:
             self.values, self.indices = Grown(parts["values"]), Grown(parts["indices"])
             self.starts, self.ready = Grown(parts["starts"]), Grown(parts["values"].astype(self.dtype))
 
-    def table(self) -> Any:
+    def table(self) -> Table:
         """The vectors as they came: an array, or a CSR matrix."""
         if self.kind == "dense":
             return self.raw.view
@@ -135,24 +135,26 @@ class Vectors:
         parts = self.values.view, self.indices.view, self.starts.view
         return sp.csr_matrix(parts, shape=(len(self), self.width))
 
-    def tile(self, first: int, stop: int, dtype: Any) -> Side:
+    def tile(self, first: int, stop: int, dtype: DTypeLike) -> Side:
         """Vectors first .. stop - 1, ready; in another precision than the usual one they are made so."""
         rows, usual = slice(first, stop), dtype == self.dtype
         ids, squares = self.ids.view[rows], self.squares.view[rows]
         if self.kind == "numbers":
             return Side(np.zeros((len(ids), 0)), ids, dtype)
         if self.kind == "dense":
-            made = {"ready": self.ready.view[rows], "squares": squares} if usual else {}
-            return Side(self.raw.view[rows], ids, dtype, self.shift, sparse=False, **made)
+            known: Known = {"sparse": False}
+            if usual:
+                known |= {"ready": self.ready.view[rows], "squares": squares}
+            return Side(self.raw.view[rows], ids, dtype, self.shift, **known)
         starts = self.starts.view[first : stop + 1]
         span = slice(starts[0], starts[-1])
-        known: dict[str, Any] = {
+        known = {
             "values": self.values.view[span],
             "indices": self.indices.view[span],
             "sparse": True,
             "width": self.width,
+            "starts": (starts - starts[0]).astype(np.int32),
         }
-        known["starts"] = (starts - starts[0]).astype(np.int32)
         if usual:
             known |= {"ready": self.ready.view[span], "squares": squares}
         return Side(None, ids, dtype, **known)
@@ -175,11 +177,11 @@ class Vectors:
         return found
 
     @classmethod
-    def restored(cls, dtype: Any, kind: str, width: int, arrays: dict[str, np.ndarray]) -> Vectors:
+    def restored(cls, dtype: DTypeLike, kind: str, width: int, arrays: dict[str, np.ndarray]) -> Vectors:
         """The vectors of a file."""
         kept = cls(dtype)
         kept.shift = arrays.get("shift")
-        raw: Any = np.zeros((len(arrays["ids"]), width))
+        raw: Table = np.zeros((len(arrays["ids"]), width))
         if kind == "dense":
             raw = arrays["raw"]
             if raw.shape != (len(arrays["ids"]), width):
