@@ -13,9 +13,8 @@ import numpy as np
 from ..compiled.rows import Rows
 from ..errors import Diverged
 from ..learn.series import harmonic
-from ..learn.spaces.pegasos_scalars import LAST, SPREAD
 from ..learn.sweeps import AT_ONCE, KNOBS, Lanes, can_sweep, fresh_lanes, sweeper
-from ..learn.vocabulary import DEFAULTS, MORE, Examples
+from ..learn.vocabulary import DEFAULTS, MORE, PEGASOS_LAST, PEGASOS_SPREAD, Examples
 from ..results.sweep_result import DIVERGED
 from .lessons import NONE, Lesson, blocks
 
@@ -67,8 +66,8 @@ class Sixteen:
             inner.space.drift[...] = self.lanes.drift[:, lane]
         inner.clock = self.clock
         if hasattr(inner.space, "ledger"):  # Pegasos: as if the last round had moved it
-            inner.space.ledger[SPREAD] = harmonic(self.clock - 1.0)
-            inner.space.ledger[LAST] = self.clock
+            inner.space.ledger[PEGASOS_SPREAD] = harmonic(self.clock - 1.0)
+            inner.space.ledger[PEGASOS_LAST] = self.clock
         inner.choose(twin._recipe(), twin._choices())
         twin._begun = twin._lasting()
         return twin

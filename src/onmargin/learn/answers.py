@@ -9,7 +9,7 @@ from .spaces.arrays import score_less_drift as mean
 from .spaces.linear import score
 from .tasks.classes import differs as wrong
 from .tasks.classes import sign as decide
-from .vocabulary import TRACED, Round
+from .vocabulary import TRACE_GUESS, TRACED, Round
 
 
 def answer(rows, space, hyper, clock, scores, out, first, count):
@@ -65,7 +65,7 @@ def judged(examples, space, hyper, clock, desk, held, trace, first, start, stop)
         clock, total = done[0], total + done[2]
         errors, updates = errors + done[4], updates + done[5]
         if trace.size:
-            trace[t, 0] = guess
+            trace[t, TRACE_GUESS] = guess
             for k in range(hyper.outputs):
                 trace[t, TRACED + k] = held[k]
     return clock, stop, total, mistakes, errors, updates

@@ -10,7 +10,6 @@ from functools import cache
 from typing import Any
 
 from ..compiled.parts import Part, compose, formula, part, plain, specialise
-from .kernel_spaces.expansion import COUNT
 from .vocabulary import (
     ASK_CHANCE,
     ASK_DELTA,
@@ -23,6 +22,7 @@ from .vocabulary import (
     LONGEST,
     MOVES,
     SHOWN,
+    VECTORS,
 )
 
 BERNOULLI, ADAPTIVE, MARGIN, RANDOM, HOEFFDING, SEED, POLYNOMIAL = range(7)
@@ -138,7 +138,7 @@ def bbq(space, scores, now, hyper):
 def bbq_kept(space, scores, now, hyper):
     """The same spelled in vectors: |Px|^2 = v - |c|^2, c = (I + K)^-1 k being in `work`."""
     length = space.notes[1]
-    for i in range(int(space.ledger[COUNT])):
+    for i in range(int(space.ledger[VECTORS])):
         length -= space.work[i] * space.work[i]
     return ask_bbq(hyper.numbers, space.notes[1], max(length, 0.0), now.clock, hyper.epsilon)
 

@@ -15,7 +15,7 @@ from .steps import pa1 as step
 from .tasks.classes import binary as demand
 from .tasks.classes import differs as wrong
 from .tasks.classes import sign as decide
-from .vocabulary import TINY, TRACED, Round
+from .vocabulary import TINY, TRACE_ASKED, TRACE_GUESS, TRACE_LOSS, TRACE_STEP, TRACED, Round
 
 ROLES = ("decide", "demand", "wrong", "loss", "step", "score", "size", "move", "ask")
 
@@ -64,8 +64,8 @@ def learn(examples, space, hyper, clock, desk, trace, first, start, stop):
                         updates += taken != 0.0
         total += suffered
         if trace.size:  # empty: nobody is watching
-            trace[t, 0], trace[t, 1], trace[t, 2] = guess, suffered, taken
-            trace[t, 3] = 1.0 if asked else 0.0
+            trace[t, TRACE_GUESS], trace[t, TRACE_LOSS], trace[t, TRACE_STEP] = guess, suffered, taken
+            trace[t, TRACE_ASKED] = 1.0 if asked else 0.0
             for k in range(trace.shape[1] - TRACED):
                 trace[t, TRACED + k] = scores[k]
     return clock, stop, total, mistakes, errors, updates

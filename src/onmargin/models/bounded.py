@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from ..kernels.sides import Side
-from ..learn.kernel_spaces.expansion import COUNT, fresh_ledger
+from ..learn.kernel_spaces.expansion import fresh_ledger
 from ..learn.kernel_spaces.projection import Budgeted, Kept
-from ..learn.vocabulary import ROOM
+from ..learn.vocabulary import ROOM, VECTORS
 from .kernel import KernelModel
 from .products import Evaluator
 
@@ -85,7 +85,7 @@ class Bounded(KernelModel):
         return self.row.space.average(self._used(), self.clock, self.hyper, self.weights())
 
     def _used(self) -> Budgeted:
-        count = int(self.space.ledger[COUNT])
+        count = int(self.space.ledger[VECTORS])
         return self.space._replace(weights=self.space.weights[:count], drift=self.space.drift[:count])
 
     @property
@@ -95,7 +95,7 @@ class Bounded(KernelModel):
     def _fits(self) -> bool:
         like = self._arrays(len(self.space.weights))
         same = all(old.shape == new.shape for old, new in zip(self.space, like, strict=True))
-        return same and len(self.kept) == self.space.ledger[COUNT] <= len(self.space.weights)
+        return same and len(self.kept) == self.space.ledger[VECTORS] <= len(self.space.weights)
 
     def _reshape(self, change: Any) -> None:
         weights, drift = change(self.space.weights), change(self.space.drift)

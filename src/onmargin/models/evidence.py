@@ -8,8 +8,8 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from ..compiled.checks import first_not_finite
-from ..learn.kernel_spaces.expansion import COUNT
 from ..learn.kernel_spaces.projection import Budgeted
+from ..learn.vocabulary import VECTORS
 from .bounded import Bounded
 from .products import BLOCK
 
@@ -27,7 +27,7 @@ class Evidence(Bounded):
         if done < count:
             return found[0], found[1], found[2], done
         wide = self._as_wide_as(rows)
-        used = int(self.space.ledger[COUNT])
+        used = int(self.space.ledger[VECTORS])
         factor, labels = self.space.square[:used, :used], self.space.weights[:used, 0]
         evaluator = wide.evaluator()
         for first in range(0, count, BLOCK):

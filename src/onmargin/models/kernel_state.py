@@ -8,10 +8,9 @@ import numpy as np
 
 from ..kernels.base import Kernel
 from ..kernels.simple import Precomputed
-from ..learn.kernel_spaces.expansion import OMEGA
 from ..learn.kernel_spaces.uses import omega
 from ..learn.spaces.arrays import Start, padded
-from ..learn.vocabulary import REMEMBERED
+from ..learn.vocabulary import OMEGA, REMEMBERED
 from .table import Row
 from .vectors import Grown, Vectors
 from .weights import Model

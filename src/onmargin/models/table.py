@@ -110,7 +110,7 @@ REGRESSION = Task(tasks.value, tasks.regression, tasks.never)
 ENCLOSE = Task(tasks.value, tasks.enclose, tasks.never)
 
 # What a step rule is called where all rivals, or two constraints at once, are met.
-SHARED = {"pa": steps.share_pa, "pa1": steps.share_pa1, "pa2": steps.share_pa2}
+ALL_RIVALS = {"pa": steps.share_pa, "pa1": steps.share_pa1, "pa2": steps.share_pa2}
 BOTH = {"pa": steps.both_pa, "pa1": steps.both_pa1, "pa2": steps.both_pa2}
 
 ALGORITHMS: dict[str, Row] = {
@@ -123,7 +123,7 @@ for _name, _step in (("pa", steps.pa), ("pa1", steps.pa1), ("pa2", steps.pa2)):
     ALGORITHMS |= {
         f"{_name}.binary": Row(BINARY, losses.hinge, _step, LINEAR),
         f"{_name}.top": Row(TOP, losses.hinge, _step, LINEAR),
-        f"{_name}.all": Row(EVERY, losses.hinge, SHARED[_name], LINEAR),
+        f"{_name}.all": Row(EVERY, losses.hinge, ALL_RIVALS[_name], LINEAR),
         f"{_name}.labels": Row(LABELS, losses.hinge, _step, LINEAR),
         f"{_name}.calibrated": Row(CALIBRATED, losses.hinge, BOTH[_name], LINEAR),
         f"{_name}.max_loss": Row(COST, losses.hinge, _step, LINEAR),

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..kernels.sides import Side
-from ..learn.kernel_spaces.expansion import FOLDED, SHARED, Expansion, Prepared, fresh_ledger
-from ..learn.vocabulary import BATCH
+from ..learn.kernel_spaces.expansion import Expansion, Prepared, fresh_ledger
+from ..learn.vocabulary import BATCH, FOLDED, FOLDED_SHARE
 from .kernel import KernelModel
 from .products import Evaluator
 from .vectors import Grown
@@ -62,9 +62,9 @@ class Unbounded(KernelModel):
     def _absorb(self, side: Side, rows: np.ndarray, clock: int) -> None:
         added, ledger = self.space.weights, self.ledger
         if ledger[FOLDED] != 1.0:
-            self.drifts.view[...] += ledger[SHARED] * self.coefficients.view
+            self.drifts.view[...] += ledger[FOLDED_SHARE] * self.coefficients.view
             self.coefficients.view[...] *= ledger[FOLDED]
-            ledger[FOLDED], ledger[SHARED] = 1.0, 0.0
+            ledger[FOLDED], ledger[FOLDED_SHARE] = 1.0, 0.0
         hits = np.flatnonzero(added.any(axis=1))
         slots = self._slots_for(side, rows, hits)
         np.add.at(self.coefficients.view, slots, added[hits])

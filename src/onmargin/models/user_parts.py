@@ -9,7 +9,7 @@ from typing import Any
 
 from ..compiled.parts import Part, compose, fingerprint, part, plain
 from ..errors import BadInput
-from ..learn.vocabulary import OWN, Hyper, Numbers
+from ..learn.vocabulary import USER_NUMBERS, Hyper, Numbers
 
 # What the loop hands to each role, by name.
 ARGUMENTS = {
@@ -33,10 +33,10 @@ def own_part(role: str, function: Any) -> Part:
             f"the {role} {source.__name__!r} takes {', '.join(given)}; wanted some of {', '.join(wanted)}"
         )
     name = f"{called(function)}_{fingerprint(source)[-8:]}"
-    seen = "Numbers(hyper.C, hyper.margin, hyper.epsilon, hyper.rate, hyper.outputs, hyper.numbers[OWN:])"
+    seen = "Numbers(hyper.C, hyper.margin, hyper.epsilon, hyper.rate, hyper.outputs, hyper.numbers[USER_NUMBERS:])"
     passed = ", ".join(seen if argument == "hyper" else argument for argument in given)
     text = f"def adapter({', '.join(wanted)}):\n    return own({passed})\n"
-    scope: dict[str, Any] = {"__name__": __name__, "Numbers": Numbers, "OWN": OWN}
+    scope: dict[str, Any] = {"__name__": __name__, "Numbers": Numbers, "USER_NUMBERS": USER_NUMBERS}
     exec(compile(text, __file__, "exec"), scope)  # the names were checked against ours
     return compose(scope["adapter"], name, own=function if source is not function else part(source))
 
@@ -56,7 +56,9 @@ def bare(role: str, function: Any) -> Part:
 def _seen(value: Any) -> Any:
     if not isinstance(value, Hyper):
         return value
-    return Numbers(value.C, value.margin, value.epsilon, value.rate, value.outputs, value.numbers[OWN:])
+    return Numbers(
+        value.C, value.margin, value.epsilon, value.rate, value.outputs, value.numbers[USER_NUMBERS:]
+    )
 
 
 def called(function: Any) -> str:

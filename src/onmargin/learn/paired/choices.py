@@ -11,11 +11,17 @@ import math
 import numpy as np
 
 from ...compiled.parts import part, routine
-from ..vocabulary import TINY
+from ..vocabulary import (
+    HIGHEST_NEGATIVE,
+    IS_SHORT,
+    LOWEST_POSITIVE,
+    NEGATIVE_SUM,
+    POSITIVE_SUM,
+    POSITIVES,
+    TINY,
+)
 from . import joint as paired
 from .company import AUC, CORRECT_MISTAKES, DCA, MAX_VIOLATORS, PA, PA2, PERCEPTRON, RIVAL, SEQUENTIAL
-
-HAVE, UP, DOWN, LOW, HIGH, SHORT = range(6)  # lines of `stats`
 
 
 @part
@@ -25,20 +31,23 @@ def survey(scores, signs, stats, count, outputs):
     Members lie outside, outputs inside: lines are read as they lie.
     """
     for c in range(outputs):
-        stats[HAVE, c] = stats[UP, c] = stats[DOWN, c] = 0.0
-        stats[LOW, c] = stats[HIGH, c] = -1.0
+        stats[POSITIVES, c] = stats[POSITIVE_SUM, c] = stats[NEGATIVE_SUM, c] = 0.0
+        stats[LOWEST_POSITIVE, c] = stats[HIGHEST_NEGATIVE, c] = -1.0
     for j in range(count):
         for c in range(outputs):
             value = scores[j, c]
             if signs[j, c] > 0:
-                stats[HAVE, c] += 1.0
-                stats[UP, c] += value
-                if stats[LOW, c] < 0.0 or value < scores[np.int64(stats[LOW, c]), c]:
-                    stats[LOW, c] = j
+                stats[POSITIVES, c] += 1.0
+                stats[POSITIVE_SUM, c] += value
+                if stats[LOWEST_POSITIVE, c] < 0.0 or value < scores[np.int64(stats[LOWEST_POSITIVE, c]), c]:
+                    stats[LOWEST_POSITIVE, c] = j
             else:
-                stats[DOWN, c] += value
-                if stats[HIGH, c] < 0.0 or value > scores[np.int64(stats[HIGH, c]), c]:
-                    stats[HIGH, c] = j
+                stats[NEGATIVE_SUM, c] += value
+                if (
+                    stats[HIGHEST_NEGATIVE, c] < 0.0
+                    or value > scores[np.int64(stats[HIGHEST_NEGATIVE, c]), c]
+                ):
+                    stats[HIGHEST_NEGATIVE, c] = j
 
 
 @part
@@ -47,11 +56,15 @@ def short_of(scores, stats, count, c, rule):
 
     inf: nothing is asked.
     """
-    have, low, high = stats[HAVE, c], np.int64(stats[LOW, c]), np.int64(stats[HIGH, c])
+    have, low, high = (
+        stats[POSITIVES, c],
+        np.int64(stats[LOWEST_POSITIVE, c]),
+        np.int64(stats[HIGHEST_NEGATIVE, c]),
+    )
     if rule.rule == AUC:
         if low < 0 or high < 0:
             return math.inf, False
-        gap = stats[UP, c] / have - stats[DOWN, c] / (count - have)
+        gap = stats[POSITIVE_SUM, c] / have - stats[NEGATIVE_SUM, c] / (count - have)
         return gap, gap < rule.margin - rule.grain
     if rule.rule == RIVAL:
         if low < 0 or high < 0:
@@ -72,7 +85,7 @@ def matters(scores, signs, stats, j, c, rule):
     if rule.rule == CORRECT_MISTAKES:
         return signs[j, c] * scores[j, c] < rule.margin - rule.grain
     if rule.rule == MAX_VIOLATORS or rule.rule == RIVAL:
-        worst = j == stats[LOW, c] or j == stats[HIGH, c]
+        worst = j == stats[LOWEST_POSITIVE, c] or j == stats[HIGHEST_NEGATIVE, c]
         return worst and (rule.rule == RIVAL or signs[j, c] * scores[j, c] < rule.margin - rule.grain)
     return True
 
@@ -85,12 +98,12 @@ def choose(scores, signs, stats, which, count, rule):
     for c in range(rule.outputs):
         gap, short = short_of(scores, stats, count, c, rule)
         least = min(least, gap)
-        stats[SHORT, c] = 1.0 if short else 0.0
+        stats[IS_SHORT, c] = 1.0 if short else 0.0
         any_short |= short
     if any_short:
         for j in range(count):
             for c in range(rule.outputs):
-                if stats[SHORT, c] > 0.0 and matters(scores, signs, stats, j, c, rule):
+                if stats[IS_SHORT, c] > 0.0 and matters(scores, signs, stats, j, c, rule):
                     which[few] = j
                     few += 1
                     break
@@ -112,7 +125,7 @@ def lay_out(scores, signs, heft, stats, which, own, grams, numbers, flags, count
         j = which[own[i]]
         share = 1.0
         if rule.outputs > 1 or rule.rule == AUC:
-            share = 1.0 / stats[HAVE, c] if signs[j, c] > 0 else 1.0 / (count - stats[HAVE, c])
+            share = 1.0 / stats[POSITIVES, c] if signs[j, c] > 0 else 1.0 / (count - stats[POSITIVES, c])
         if rule.rule != AUC:  # there the comparison has a weight, see `strength`
             share *= heft[j]
         flags[1, i] = signs[j, c] > 0
@@ -163,7 +176,7 @@ def solve(scores, signs, heft, stats, which, grams, numbers, flags, pulls, count
         for c in range(pulls.shape[1]):
             pulls[i, c] = 0.0
     for c in range(rule.outputs):
-        if stats[SHORT, c] == 0.0:
+        if stats[IS_SHORT, c] == 0.0:
             continue
         some = lay_out(scores, signs, heft, stats, which, own, grams, numbers, flags, count, few, c, rule)
         gram = grams[1, : some * some].reshape((some, some))
@@ -205,8 +218,8 @@ def solve_pair(signs, heft, which, pulls, gap, apart, count, arrival, rule):
 def follow(stats, middle, count, outputs):
     """The thresholds follow the middle between the two sides' mean scores."""
     for c in range(outputs):
-        have = stats[HAVE, c]
+        have = stats[POSITIVES, c]
         if 0.0 < have < count:
             middle[1, c] += 1.0
-            point = 0.5 * (stats[UP, c] / have + stats[DOWN, c] / (count - have))
+            point = 0.5 * (stats[POSITIVE_SUM, c] / have + stats[NEGATIVE_SUM, c] / (count - have))
             middle[0, c] += (point - middle[0, c]) / middle[1, c]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 from ...compiled.parts import part
-from ..vocabulary import TRACED
+from ..vocabulary import TRACE_ASKED, TRACE_GUESS, TRACE_LOSS, TRACE_STEP, TRACED
 from .choices import choose, follow, solve, solve_pair
 from .company import AUC, ONE, PERCEPTRON, RIVAL, SETS
 from .members import apart, inner, mean, move, score
@@ -112,6 +112,10 @@ def learn(company, space, rule, clock, table, middle, trace, first, start, stop)
             clock += 1
         total += suffered
         if trace.size:
-            trace[t, 0], trace[t, 1], trace[t, 2] = guess, suffered, max(taken, 0.0)
-            trace[t, 3] = 1.0 if seen else 0.0
+            trace[t, TRACE_GUESS], trace[t, TRACE_LOSS], trace[t, TRACE_STEP] = (
+                guess,
+                suffered,
+                max(taken, 0.0),
+            )
+            trace[t, TRACE_ASKED] = 1.0 if seen else 0.0
     return clock, stop, total, mistakes, errors, updates

@@ -21,13 +21,9 @@ import numpy as np
 from ...compiled.outputs import add_scores, entry, put
 from ...compiled.parts import part
 from ...compiled.rows import item, measure_row, span
-from ..vocabulary import BIASED, KNOWN, SCALE, Q
+from ..vocabulary import BIASED, KNOWN, LINK_SCALE, NORM_COUNT, NORM_LAST, NORM_SUM, NORM_TOP, NORM_WORK, Q
 from .arrays import LEDGER, MARK, NOTE, SLOT, Field
 from .links import no_groups, no_regroup, norm_reading, own_gauge, power_rescale, power_term, power_weigh
-
-# The ledger: largest gauge, sum of the terms, coordinates in it, work since it was exact; the
-# round of the last move.
-TOP, SUM, COUNT, WORK, LAST = range(5)
 
 
 class Normed(NamedTuple):
@@ -64,13 +60,13 @@ regroup, measure_groups = no_regroup, no_groups
 @part
 def fresh(ledger, numbers, outputs):
     """Coordinates that exist but are not in the sum yet: all of them at 0."""
-    return (numbers[KNOWN] + numbers[BIASED]) * outputs - ledger[COUNT]
+    return (numbers[KNOWN] + numbers[BIASED]) * outputs - ledger[NORM_COUNT]
 
 
 @part
 def lift(ledger, more, q):
     """Coordinates at 0 that are new: where all others lie below 0, the largest is 0 from now on."""
-    top, total = ledger[TOP], ledger[SUM]
+    top, total = ledger[NORM_TOP], ledger[NORM_SUM]
     if more > 0.0 and top < 0.0:
         return 0.0, rescale(total, top, 0.0, q)
     return top, total
@@ -82,7 +78,7 @@ def score(space, rows, now, hyper, scores):
     norms, group = space.norms, space.group
     start, stop = span(rows, now.row)
     last = space.weights.shape[0] - 1
-    q, scale = hyper.numbers[Q], hyper.numbers[SCALE]
+    q, scale = hyper.numbers[Q], hyper.numbers[LINK_SCALE]
     more = fresh(space.ledger, hyper.numbers, hyper.outputs)
     top, total = lift(space.ledger, more, q)
     said = reading(top, total, more, q)
@@ -109,11 +105,11 @@ def shift_theta(weights, norms, group, ledger, slot, k, change, q):
     regroup(norms, group, slot, moved * moved - theta * theta)
     put(weights, slot, k, moved)
     after = gauge(moved, norms, group, slot)
-    if after > ledger[TOP]:
-        ledger[SUM] = rescale(ledger[SUM], ledger[TOP], after, q)
-        ledger[TOP] = after
-    ledger[SUM] += term(after, ledger[TOP], q) - term(before, ledger[TOP], q)
-    ledger[WORK] += 1.0
+    if after > ledger[NORM_TOP]:
+        ledger[NORM_SUM] = rescale(ledger[NORM_SUM], ledger[NORM_TOP], after, q)
+        ledger[NORM_TOP] = after
+    ledger[NORM_SUM] += term(after, ledger[NORM_TOP], q) - term(before, ledger[NORM_TOP], q)
+    ledger[NORM_WORK] += 1.0
 
 
 @part
@@ -128,8 +124,8 @@ def sum_anew(weights, norms, group, ledger, numbers, outputs, q):
         if slot < last or numbers[BIASED] > 0.0:
             for k in range(outputs):
                 top = max(top, gauge(entry(weights, slot, k), norms, group, slot))
-    ledger[TOP], ledger[WORK] = top, 0.0
-    ledger[SUM] = total_terms(weights, norms, group, numbers, outputs, top, q)
+    ledger[NORM_TOP], ledger[NORM_WORK] = top, 0.0
+    ledger[NORM_SUM] = total_terms(weights, norms, group, numbers, outputs, top, q)
 
 
 @part
@@ -182,14 +178,16 @@ def move(space, rows, now, pull, step, margin, hyper):
     numbers, outputs, q = hyper.numbers, hyper.outputs, hyper.numbers[Q]
     start, stop = span(rows, now.row)
     if space.drift.size:
-        since = now.clock - ledger[LAST]
-        remember(weights, space.drift, norms, group, ledger, numbers, outputs, q, hyper.numbers[SCALE], since)
-    ledger[LAST] = now.clock
+        since = now.clock - ledger[NORM_LAST]
+        remember(
+            weights, space.drift, norms, group, ledger, numbers, outputs, q, hyper.numbers[LINK_SCALE], since
+        )
+    ledger[NORM_LAST] = now.clock
     more = fresh(ledger, numbers, outputs)
     if more > 0.0:
-        ledger[TOP], ledger[SUM] = lift(ledger, more, q)
-        ledger[SUM] += more * term(0.0, ledger[TOP], q)
-        ledger[COUNT] += more
+        ledger[NORM_TOP], ledger[NORM_SUM] = lift(ledger, more, q)
+        ledger[NORM_SUM] += more * term(0.0, ledger[NORM_TOP], q)
+        ledger[NORM_COUNT] += more
     for k in range(pull.shape[0]):
         if pull[k] != 0.0:
             for j in range(start, stop + 1):
@@ -199,7 +197,7 @@ def move(space, rows, now, pull, step, margin, hyper):
                     slot = np.uint64(place)
                 if value != 0.0:
                     shift_theta(weights, norms, group, ledger, slot, k, step * pull[k] * value, q)
-    if ledger[SUM] < 0.1 or ledger[WORK] >= (numbers[KNOWN] + numbers[BIASED]) * outputs:
+    if ledger[NORM_SUM] < 0.1 or ledger[NORM_WORK] >= (numbers[KNOWN] + numbers[BIASED]) * outputs:
         sum_anew(weights, norms, group, ledger, numbers, outputs, q)
     return step
 
@@ -210,5 +208,5 @@ def mean(space, rows, now, hyper, scores):
     rounds = now.clock - 1.0
     if rounds > 0.0:
         for k in range(hyper.outputs):
-            scores[k] *= (rounds - space.ledger[LAST]) / rounds
+            scores[k] *= (rounds - space.ledger[NORM_LAST]) / rounds
         add_scores(rows, now.row, space.drift, scores, 1.0 / rounds)

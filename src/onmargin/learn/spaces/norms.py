@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from ...compiled.parts import Part, compose
-from ..vocabulary import BIASED, KNOWN, SCALE, Q
+from ..vocabulary import BIASED, KNOWN, LINK_SCALE, NORM_COUNT, NORM_LAST, NORM_SUM, NORM_TOP, NORM_WORK, Q
 from . import links, normed
 from .arrays import Space
-from .normed import COUNT, FIELDS, LAST, SUM, TOP, WORK, Normed
+from .normed import FIELDS, Normed
 
 
 def gauges(arrays: Any, grouped: bool) -> np.ndarray:
@@ -28,9 +28,9 @@ def gauges(arrays: Any, grouped: bool) -> np.ndarray:
 
 def read_norm(arrays: Any, clock: int, hyper: Any, grouped: bool = False) -> np.ndarray:
     """a theta_i (gauge / |theta|_q)^(q-2)"""
-    said = links.norm_reading(arrays.ledger[TOP], arrays.ledger[SUM], 0.0, hyper.numbers[Q])
+    said = links.norm_reading(arrays.ledger[NORM_TOP], arrays.ledger[NORM_SUM], 0.0, hyper.numbers[Q])
     ratio = gauges(arrays, grouped) / said if said > 0 else np.zeros(1)
-    return np.asarray(hyper.numbers[SCALE] * arrays.weights * ratio ** (hyper.numbers[Q] - 2.0))
+    return np.asarray(hyper.numbers[LINK_SCALE] * arrays.weights * ratio ** (hyper.numbers[Q] - 2.0))
 
 
 def read_groups(arrays: Any, clock: int, hyper: Any) -> np.ndarray:
@@ -52,7 +52,7 @@ def _entropic(arrays: Any, hyper: Any, signed: bool) -> np.ndarray:
     theta, mask = arrays.weights.astype(np.float64), living(arrays, hyper)
     top = float(np.abs(theta[mask]).max() if signed else theta[mask].max()) if mask.any() else 0.0
     up, down = np.exp(theta - top), np.exp(-theta - top) if signed else np.zeros(theta.shape)
-    return np.asarray(hyper.numbers[SCALE] * np.where(mask, up - down, 0.0) / (up + down)[mask].sum())
+    return np.asarray(hyper.numbers[LINK_SCALE] * np.where(mask, up - down, 0.0) / (up + down)[mask].sum())
 
 
 def read_signed(arrays: Any, clock: int, hyper: Any) -> np.ndarray:
@@ -67,7 +67,7 @@ def read_simplex(arrays: Any, clock: int, hyper: Any) -> np.ndarray:
 
 def averaged(arrays: Any, clock: int, hyper: Any, weights: np.ndarray) -> np.ndarray:
     """The average of the weights that predicted."""
-    since = clock - arrays.ledger[LAST]
+    since = clock - arrays.ledger[NORM_LAST]
     return np.asarray((arrays.drift + since * weights) / max(clock, 1)) if clock else weights
 
 
@@ -86,8 +86,11 @@ def _settle(grouped: bool, signed: bool | None) -> Callable[[Any, Any, int], Non
             values = theta if signed is False else np.abs(theta)
         top = float(values.max()) if values.size else 0.0
         terms = {None: links.power_term, True: links.cosh_term, False: links.exp_term}[signed]
-        ledger[TOP], ledger[SUM] = top, sum(terms(float(value), top, hyper.numbers[Q]) for value in values)
-        ledger[COUNT], ledger[WORK] = mask.sum(), 0.0
+        ledger[NORM_TOP], ledger[NORM_SUM] = (
+            top,
+            sum(terms(float(value), top, hyper.numbers[Q]) for value in values),
+        )
+        ledger[NORM_COUNT], ledger[NORM_WORK] = mask.sum(), 0.0
 
     return settle
 

@@ -9,12 +9,18 @@ import math
 
 from ...compiled.parts import formula
 from ..series import harmonic
+from ..vocabulary import (
+    PEGASOS_LAST,
+    PEGASOS_LENGTH,
+    PEGASOS_SIGMA,
+    PEGASOS_SPREAD,
+    SUFFIX_EARLY,
+    SUFFIX_LATER,
+    SUFFIX_NEXT,
+)
 
-# The ledger: sigma, |z|^2, a, the batch of the last move, moves since |z|^2 was exact; suffix
-# averages: the rounds that `early` and `later` sum up to, and the next such round.
-SIGMA, LENGTH, SPREAD, LAST, MOVES, EARLY, LATER, NEXT = range(8)
-SMALL = 0.01  # the least sigma
-EXACT = 10_000  # moves after which |z|^2 is summed anew
+LEAST_SIGMA = 0.01  # the least sigma
+EXACT_FOR = 10_000  # moves after which |z|^2 is summed anew
 
 
 @formula
@@ -29,11 +35,11 @@ def turn(clock, batch):
 @formula
 def sigma_at(ledger, t, reach):
     """sigma as batch t sees it: projected, if the last batch that moved is over."""
-    if reach < math.inf and t > ledger[LAST]:
-        bound = reach * ledger[LAST]
-        if ledger[LENGTH] > bound * bound:
-            return ledger[SIGMA] * bound / math.sqrt(ledger[LENGTH])
-    return ledger[SIGMA]
+    if reach < math.inf and t > ledger[PEGASOS_LAST]:
+        bound = reach * ledger[PEGASOS_LAST]
+        if ledger[PEGASOS_LENGTH] > bound * bound:
+            return ledger[PEGASOS_SIGMA] * bound / math.sqrt(ledger[PEGASOS_LENGTH])
+    return ledger[PEGASOS_SIGMA]
 
 
 @formula
@@ -45,10 +51,10 @@ def factor_at(ledger, t, reach, lam):
 @formula
 def spread_at(ledger, t, reach):
     """a: the factor of nu in sum_{r <= t} z_r / (r - 1)."""
-    if t <= ledger[LAST]:
-        return ledger[SPREAD]
-    rounds = harmonic(t - 1.0) - harmonic(ledger[LAST] - 1.0)
-    return ledger[SPREAD] + sigma_at(ledger, t, reach) * rounds
+    if t <= ledger[PEGASOS_LAST]:
+        return ledger[PEGASOS_SPREAD]
+    rounds = harmonic(t - 1.0) - harmonic(ledger[PEGASOS_LAST] - 1.0)
+    return ledger[PEGASOS_SPREAD] + sigma_at(ledger, t, reach) * rounds
 
 
 @formula
@@ -66,9 +72,9 @@ def grid_after(mark, suffix, anchor):
 @formula
 def suffix_start(ledger, t, suffix, anchor):
     """Which sum the average of rounds up to t leaves out: (0 early, 1 later, 2 a new one; its round)."""
-    which, start = 0, ledger[EARLY]
-    following, mark = 1, ledger[LATER]
-    grid = ledger[NEXT] if ledger[NEXT] > 0.0 else grid_after(0.0, suffix, anchor)
+    which, start = 0, ledger[SUFFIX_EARLY]
+    following, mark = 1, ledger[SUFFIX_LATER]
+    grid = ledger[SUFFIX_NEXT] if ledger[SUFFIX_NEXT] > 0.0 else grid_after(0.0, suffix, anchor)
     while math.floor(grid + 1e-6) <= t:
         which, start = following, mark
         following, mark = 2, math.floor(grid + 1e-6)
