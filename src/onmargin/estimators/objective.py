@@ -9,8 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..models.kernel import KernelModel
-from ..models.kernel_svm import KernelProblem
-from ..models.svm import Problem
+from ..models.svm import KernelProblem, Problem
 from ..models.weights import Model
 from .classifier import LinearClassifier
 from .lessons import Lesson

@@ -9,8 +9,7 @@ from sklearn.utils.validation import check_X_y
 
 from ..errors import BadInput, require_whole
 from ..features.tables import to_rows
-from ..models.sdca import solve
-from ..models.svm import Problem
+from ..models.svm import Problem, solve
 from .labels import Labels, distinct, shortened
 from .parameters import require_positive
 from .priors import Prior

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import BadInput
-from ..learn.paired.ranking import cut_in_two, draw_pairs, queries_of
+from ..learn.paired.draws import draw_pairs
+from ..models.queries import cut_in_two, queries_of
 from ..models.weights import Model
 from ..results.metrics import ndcg
 from .grouped import Grouped, no_rounds, read_groups, weights_of_groups

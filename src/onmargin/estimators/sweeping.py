@@ -13,8 +13,9 @@ import numpy as np
 from ..compiled.rows import Rows
 from ..errors import Diverged
 from ..learn.series import harmonic
-from ..learn.sweeps import AT_ONCE, KNOBS, Lanes, can_sweep, fresh_lanes, sweeper
+from ..learn.sweeps import KNOBS, Lanes
 from ..learn.vocabulary import DEFAULTS, MORE, PEGASOS_LAST, PEGASOS_SPREAD, Examples
+from ..models.lanes import AT_ONCE, can_sweep, fresh_lanes, sweeper
 from ..results.sweep_result import DIVERGED
 from .lessons import NONE, Lesson, blocks
 

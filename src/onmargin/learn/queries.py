@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from functools import cache
-from typing import Any
 
 from ..compiled.parts import Part, compose, formula, part, plain, specialise
 from .vocabulary import (
@@ -163,12 +162,12 @@ def counted_move(space, rows, now, pull, step, margin, hyper):
 def counting(whose: Part) -> Part:
     """`counted_move` around a Space's move."""
     source = plain(whose)
-    place = source.__module__.rpartition(".")[2]
+    place = "_".join(source.__module__.split(".")[-2:])  # (modules of two folders may share a name)
     return compose(counted_move, f"counted_{place}_{source.__qualname__}", move=whose)
 
 
 @specialise
-def ask_rows(numbers: Any, sure: Any, lengths: Any, luck: Any, asks: Any) -> Any:
+def ask_rows(numbers, sure, lengths, luck, asks):
     """asks[i] = the rule about row i, one after the other; how many."""
     count = 0
     for i in range(asks.shape[0]):

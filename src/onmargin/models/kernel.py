@@ -37,7 +37,7 @@ class KernelModel(KernelAnswers):
         return self._play(examples, first, count, trace, False)
 
     def learn_judged(self, examples: Examples, first: int, count: int, trace: np.ndarray) -> Tally:
-        """A block of rounds, answered by the averaged coefficients; see `answers.judged`."""
+        """A block of rounds, answered by the averaged coefficients; see `rounds.judged`."""
         return self._play(examples, first, count, trace, True)
 
     def _play(self, examples: Examples, first: int, count: int, trace: np.ndarray, judged: bool) -> Tally:

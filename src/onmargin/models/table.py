@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from ..compiled.parts import Part, plain, specialise
-from ..learn import answers, losses, queries, rounds, steps
+from ..learn import losses, queries, rounds, steps
 from ..learn.kernel_spaces.evidence import EVIDENCE
 from ..learn.paired.company import NAMES
 from ..learn.paired.company import STEPS as RIVAL_STEPS
@@ -25,10 +25,9 @@ from ..learn.spaces.linear import LINEAR
 from ..learn.spaces.norms import GROUP, PNORM, SIGNED, SIMPLEX
 from ..learn.spaces.pegasos import SHRUNK
 from ..learn.spaces.ridge import FULL_RIDGE, RIDGE
+from ..learn.tasks import Task, costs, label_sets, numbers
 from ..learn.tasks import bandit as gambles
 from ..learn.tasks import classes as tasks
-from ..learn.tasks import costs, label_sets
-from ..learn.tasks.classes import Task
 from .kernel_rows import kernel_rows
 
 
@@ -61,24 +60,24 @@ class Row(NamedTuple):
 
     def answerer(self) -> Part:
         """Its compiled scores without learning."""
-        return specialise(answers.answer, score=self.space.score)
+        return specialise(rounds.answer, score=self.space.score)
 
     def mean_answerer(self) -> Part | None:
         """The same by the averaged weights; None where they must be spelled out."""
         if self.space.mean is None:
             return None
-        return specialise(answers.answer_mean, score=self.space.score, mean=self.space.mean)
+        return specialise(rounds.answer_mean, score=self.space.score, mean=self.space.mean)
 
     def single(self) -> Part:
         """Its compiled guess for one row."""
-        return specialise(answers.answer_one, score=self.space.score, decide=self.task.decide)
+        return specialise(rounds.answer_one, score=self.space.score, decide=self.task.decide)
 
     def judge(self) -> Part:
         """Its compiled loop that answers with the averaged weights before each round."""
         decide, _, wrong = self.task
         space = self.space
         roles: dict[str, Any] = {"score": space.score, "mean": space.mean, "decide": decide, "wrong": wrong}
-        return specialise(answers.judged, **roles, learn=self.learner())
+        return specialise(rounds.judged, **roles, learn=self.learner())
 
     def words(self) -> dict[str, str]:
         """What each part is called."""
@@ -106,8 +105,8 @@ APART = Task(tasks.highest, tasks.apart, tasks.differs)
 APART_SET = Task(label_sets.running_bar, label_sets.apart_set, label_sets.set_differs)
 OVA = Task(tasks.highest, tasks.one_vs_all, tasks.differs)
 OVA_SET = Task(label_sets.running_bar, label_sets.one_vs_all_set, label_sets.set_differs)
-REGRESSION = Task(tasks.value, tasks.regression, tasks.never)
-ENCLOSE = Task(tasks.value, tasks.enclose, tasks.never)
+REGRESSION = Task(numbers.value, numbers.regression, numbers.never)
+ENCLOSE = Task(numbers.value, numbers.enclose, numbers.never)
 
 # What a step rule is called where all rivals, or two constraints at once, are met.
 ALL_RIVALS = {"pa": steps.share_pa, "pa1": steps.share_pa1, "pa2": steps.share_pa2}

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..compiled.parts import specialise
-from ..learn import answers, queries
+from ..learn import queries, rounds
 from ..learn.spaces import arrays as storage
 from ..learn.spaces import linear
 from ..learn.spaces.arrays import Start, aligned, padded
@@ -110,7 +110,7 @@ class Model:
         return tally
 
     def learn_judged(self, examples: Examples, first: int, count: int, trace: np.ndarray) -> Tally:
-        """A block of rounds, answered by the averaged weights; see `answers.judged`."""
+        """A block of rounds, answered by the averaged weights; see `rounds.judged`."""
         held = np.zeros(self.start.outputs)
         tally = Tally(
             *self.played().judge()(
@@ -128,7 +128,7 @@ class Model:
             spelled = self.mean_weights() if averaged else self.weights()
             weights = np.ascontiguousarray(spelled, dtype=space.weights.dtype)
             space = linear.Linear(weights, weights[:0], np.zeros(2))
-            answerer = specialise(answers.answer, score=linear.score)
+            answerer = specialise(rounds.answer, score=linear.score)
         else:
             space = storage.with_own_scratch(self.row.space, space)  # threads may ask at once
             if averaged:

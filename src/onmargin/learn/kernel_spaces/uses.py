@@ -13,7 +13,7 @@ import numpy as np
 
 from ...compiled.parts import part
 from ..series import harmonic
-from ..spaces.pegasos_scalars import turn
+from ..spaces.pegasos import turn
 from ..vocabulary import (
     BATCH,
     CENTER_LAST,

@@ -13,8 +13,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from ...compiled.parts import part, routine
 
 ENOUGH, SWEEPS = 1e-8, 1000  # duality gap at which the exact rule stops; sweeps it makes at most
@@ -190,8 +188,3 @@ def dca(gram, margins, positive, weights, alphas, chosen, C, margin, grain):
         scale = max(1.0, C) if C < math.inf else 1.0
         if gap_left(margins, weights, alphas, C, margin) <= ENOUGH * scale:
             return
-
-
-def dual_value(gram: np.ndarray, start: np.ndarray, a: np.ndarray, margin: float) -> float:
-    """D(a), `start` being the margins before the round."""
-    return float(a @ (margin - start) - 0.5 * a @ gram @ a)

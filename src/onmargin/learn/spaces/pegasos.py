@@ -15,8 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...compiled.outputs import add_rows, add_scores, entry, pulled, put, score_rows
-from ...compiled.parts import part
+from ...compiled.parts import formula, part
 from ...compiled.rows import item, span
+from ..series import harmonic
 from ..vocabulary import (
     ANCHOR,
     BATCH,
@@ -35,16 +36,9 @@ from ..vocabulary import (
 )
 from .arrays import LEDGER, MARK, NOTE, ROWS, SLOT, Field, Space
 from .linear import size
-from .pegasos_scalars import (
-    EXACT_FOR,
-    LEAST_SIGMA,
-    factor_at,
-    grid_after,
-    sigma_at,
-    spread_at,
-    suffix_start,
-    turn,
-)
+
+LEAST_SIGMA = 0.01  # the least sigma
+EXACT_FOR = 10_000  # moves after which |z|^2 is summed anew
 
 
 class Shrunk(NamedTuple):
@@ -74,6 +68,71 @@ FIELDS = {
     "ledger": Field(LEDGER, begins=(1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)),
     "notes": Field(NOTE),
 }
+
+
+# ---- scalars that follow from the ledger and the round, in the loop and in plain Python alike
+
+
+@formula
+def turn(clock, batch):
+    """The batch that a round belongs to, from 1."""
+    return math.floor((clock - 1) / batch) + 1.0
+
+
+# `reach` is radius lam: after batch t, |z| is at most reach t in the ball.
+
+
+@formula
+def sigma_at(ledger, t, reach):
+    """sigma as batch t sees it: projected, if the last batch that moved is over."""
+    if reach < math.inf and t > ledger[PEGASOS_LAST]:
+        bound = reach * ledger[PEGASOS_LAST]
+        if ledger[PEGASOS_LENGTH] > bound * bound:
+            return ledger[PEGASOS_SIGMA] * bound / math.sqrt(ledger[PEGASOS_LENGTH])
+    return ledger[PEGASOS_SIGMA]
+
+
+@formula
+def factor_at(ledger, t, reach, lam):
+    """w - prior = factor nu in batch t."""
+    return sigma_at(ledger, t, reach) / (lam * (t - 1.0)) if t > 1.0 else 0.0
+
+
+@formula
+def spread_at(ledger, t, reach):
+    """a: the factor of nu in sum_{r <= t} z_r / (r - 1)."""
+    if t <= ledger[PEGASOS_LAST]:
+        return ledger[PEGASOS_SPREAD]
+    rounds = harmonic(t - 1.0) - harmonic(ledger[PEGASOS_LAST] - 1.0)
+    return ledger[PEGASOS_SPREAD] + sigma_at(ledger, t, reach) * rounds
+
+
+@formula
+def grid_after(mark, suffix, anchor):
+    """The next round of the grid that suffix averages start from; each is 1 - suffix of the next."""
+    keep = 1.0 - suffix
+    if mark == 0.0:
+        return anchor * keep ** math.floor(1e-9 - math.log(anchor) / math.log(keep))
+    now = math.floor(mark + 1e-6)
+    while math.floor(mark + 1e-6) <= now:
+        mark /= keep
+    return mark
+
+
+@formula
+def suffix_start(ledger, t, suffix, anchor):
+    """Which sum the average of rounds up to t leaves out: (0 early, 1 later, 2 a new one; its round)."""
+    which, start = 0, ledger[SUFFIX_EARLY]
+    following, mark = 1, ledger[SUFFIX_LATER]
+    grid = ledger[SUFFIX_NEXT] if ledger[SUFFIX_NEXT] > 0.0 else grid_after(0.0, suffix, anchor)
+    while math.floor(grid + 1e-6) <= t:
+        which, start = following, mark
+        following, mark = 2, math.floor(grid + 1e-6)
+        grid = grid_after(grid, suffix, anchor)
+    return which, start
+
+
+# ---- the parts
 
 
 @part
