@@ -189,7 +189,7 @@ def test_a_round_in_the_space_of_a_kernel_needs_its_values_only(rule):
         new, alpha = om.paired_round(w, features(X), y, rule, 0.05, weights=c)
         gram, margins = y[:, None] * y * (1 + X @ X.T) ** 2, y * ((1 + X @ past.T) ** 2 @ beta)
         alphas, margin = np.zeros(5), 2.0 if rule == "auc" else 1.0
-        chosen, asked = np.zeros(5, bool), (0.05, margin, paired.GRAIN)
+        chosen, asked = np.zeros(5, bool), (0.05, margin, paired.ROUNDED)
         specialise(RULES[rule])(gram, margins, y > 0, c, alphas, chosen, *asked)
         moved += alpha.any()
         assert_allclose(alphas, alpha, rtol=1e-6, atol=1e-8)

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from ..errors import BadInput
-from ..learn.paired.company import STEPS
 from ..models.weights import Model
 from .grouped import Grouped, no_rounds, read_groups, weights_of_groups
+
+STEPS = ("pa", "pa1", "pa2", "perceptron")
 
 
 class CandidateClassifier(Grouped):

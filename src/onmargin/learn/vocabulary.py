@@ -103,7 +103,11 @@ QUOTA = 10  # Forgetron: Q, the damage done by shrinking
 FORGETRON_MISTAKES = 11  # Forgetron: M, the mistakes made
 LEDGER_LENGTH = 12  # (how long it is)
 
-# What is known of every output in a paired round (lines of `Table.stats`)
+# The running thresholds of paired learners that compare scores (lines of `middle`)
+THRESHOLD = 0  # the mean middle between the two sides' scores
+THRESHOLD_ROUNDS = 1  # rounds it was seen in
+
+# What is known of every output in a paired round (lines of `Scratch.stats`)
 POSITIVES = 0  # how many members are positive
 POSITIVE_SUM = 1  # the sum of their scores
 NEGATIVE_SUM = 2  # the sum of the others' scores

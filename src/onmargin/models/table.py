@@ -12,8 +12,6 @@ from typing import Any, NamedTuple
 from ..compiled.parts import Part, plain, specialise
 from ..learn import losses, queries, rounds, steps
 from ..learn.kernel_spaces.evidence import EVIDENCE
-from ..learn.paired.company import NAMES
-from ..learn.paired.company import STEPS as RIVAL_STEPS
 from ..learn.spaces import covariances as covariance
 from ..learn.spaces import variances as confidence
 from ..learn.spaces.adagrad import ADAGRAD, SOFT
@@ -249,14 +247,14 @@ def _paired_lines() -> list[dict[str, str]]:
     """The learners of `paired_rounds`, whose rounds have several examples."""
     found = []
     tasks = {"binary": "pair", "top": "round_of_classes", "labels": "round_of_labels"}
-    for rule in (name for name in NAMES if name != "rival"):
+    for rule in ("dca", "sequential", "auc", "max_violators", "correct_mistakes"):
         for problem, task in tasks.items():
             section = "6.3" if problem == "binary" else "6.5"
             for prefix, space in (("", "linear"), ("kernel_", "expansion")):
                 found.append((f"{prefix}paired_{rule}.{problem}", task, "hinge", rule, space, section))
     for rule in ("auc", "max_violators"):
         found.append((f"ranking_{rule}.queries", "query", "hinge", rule, "linear", "6.7"))
-    for step in RIVAL_STEPS:
+    for step in ("pa", "pa1", "pa2", "perceptron"):
         loss = "mistake" if step == "perceptron" else "hinge"
         found.append((f"candidates_{step}.groups", "rival", loss, step, "linear", "2.3"))
     seeds = {"2.3": "S0"}
