@@ -132,7 +132,7 @@ class Recipe:
         if problem not in self._rows:
             task = TASKS[self.given["task"]][problem]
             origin = (_row_again, (self, problem))
-            self._rows[problem] = Row(task, self._loss, self._step, self._space, self._query, origin)
+            self._rows[problem] = Row(task, self._loss, self._step, self._space, self._query, origin=origin)
         return self._rows[problem]
 
     def _part(self, role: str, check: Callable[..., None], *more: Any) -> Part:
