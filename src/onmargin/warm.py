@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from .compiled.parts import own_sources
+from .compiled.parts import cache_folders, own_sources
 from .estimators import every
 from .interface.river import River
-from .models.table import ALGORITHMS
 from .protocols.progressive import progressive
 
 COMMON = ("Perceptron", "PassiveAggressiveClassifier", "MIRA")  # what most people start with
@@ -51,11 +48,9 @@ def warm(full: bool, tell: Callable[[str, int, int], None]) -> int:
 
 
 def clear_stale() -> int:
-    """Remove cached machine code of other fingerprints; how many files."""
-    learner: Any = ALGORITHMS["pa1.binary"].learner()
-    folder = Path(learner.stats.cache_path)
+    """Remove cached machine code of other fingerprints, wherever it lies; how many files."""
     removed = 0
-    for path in folder.glob("*.nb[ic]"):
+    for path in (path for folder in cache_folders() for path in folder.glob("*.nb[ic]")):
         found = re.search(r"_([0-9a-f]{8})_[0-9a-f]{8}-", path.name)
         if found and found[1] != own_sources():
             path.unlink(missing_ok=True)

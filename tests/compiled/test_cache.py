@@ -1,6 +1,7 @@
 """Machine code on disk: a second process compiles nothing, edited source never runs old code."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -8,10 +9,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numba import config
 
 import onmargin
-from onmargin.compiled.parts import OPTIONS, fingerprint, part, specialise
-from onmargin.learn import rounds
+from onmargin import warm
+from onmargin.compiled.checks import first_not_finite
+from onmargin.compiled.parts import OPTIONS, cache_folders, fingerprint, own_sources, part, plain, specialise
+from onmargin.learn import queries, rounds
+from onmargin.learn.kernel_spaces import many, uses
+from onmargin.learn.paired.draws import draw_rounds
+from onmargin.learn.spaces import linear, ridge
 
 PACKAGE = Path(onmargin.__file__).parent
 
@@ -117,3 +124,38 @@ def test_specialise_is_memoised_and_names_its_parts():
 
 def test_a_part_is_still_a_python_function():
     assert part(lambda x: x + 1).py_func(1) == 2
+
+
+def test_only_compiled_and_learn_hold_what_is_compiled():
+    """Editing any other file recompiles nothing; theirs are all in the fingerprint."""
+    marks = re.compile(r"^\s*@(part|routine|summing|formula|specialise|njit|overload)\b", re.M)
+    holders = {path for path in PACKAGE.rglob("*.py") if marks.search(path.read_text())}
+    assert {path.relative_to(PACKAGE).parts[0] for path in holders} == {"compiled", "learn"}
+
+
+def test_modules_may_share_their_last_name():
+    """The counted moves of two Spaces have two names."""
+    moves = {ridge.move, uses.move, linear.move, many.move}
+    assert len({plain(queries.counting(move)).__name__ for move in moves}) == len(moves)
+
+
+@pytest.mark.skipif(config.DISABLE_JIT, reason="plain Python has no cache")
+def test_stale_machine_code_is_cleared_wherever_it_lies():
+    """Of another fingerprint, in the cache folders of compiled/, learn/ and their subfolders."""
+    folders = cache_folders()
+    assert Path(first_not_finite.stats.cache_path) in folders
+    assert Path(specialise(rounds.learn).stats.cache_path) in folders
+    assert Path(draw_rounds.stats.cache_path) in folders
+    stale, fresh = [], []
+    for folder in folders:
+        folder.mkdir(parents=True, exist_ok=True)
+        stale.append(folder / "loop.loop_00000000_12345678-1.py311.nbi")
+        fresh.append(folder / f"loop.loop_{own_sources()}_12345678-1.py311.nbi")
+    for path in stale + fresh:
+        path.touch()
+    try:
+        assert warm.clear_stale() >= len(stale)
+        assert not any(path.exists() for path in stale) and all(path.exists() for path in fresh)
+    finally:
+        for path in fresh:
+            path.unlink()

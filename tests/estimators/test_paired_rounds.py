@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from onmargin.estimators.paired_rows import random_rounds
-from onmargin.learn.paired.company import Company
+from onmargin.learn.paired.rounds import PairedRounds
 
 from ..oracles_paired import PairedOracle, linear, weights_of
 from .test_paired_classifier import (
@@ -58,9 +58,9 @@ def test_given_rounds_of_two_classes_may_have_many_members(rule):
 
 def test_there_is_room_for_all_members_that_auc_moves():
     model = paired("auc", classes=("common", "rare")).partial_fit(X[:9], TWO[:9])._model
-    nothing = [None] * (len(Company._fields) - 2)
-    company = Company(*nothing, starts=np.array([0, 5]), own=np.zeros(1, np.int64))
-    assert len(model._room(company, model._rule(False)).pulls) >= 5
+    nothing = [None] * (len(PairedRounds._fields) - 2)
+    block = PairedRounds(*nothing, starts=np.array([0, 5]), arrivals=np.zeros(1, np.int64))
+    assert len(model._room(block).pulls) >= 5
 
 
 def test_given_rounds_with_weights_and_as_arrays():

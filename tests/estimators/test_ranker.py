@@ -24,7 +24,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import onmargin as om
-from onmargin.learn.paired.ranking import cut_in_two, draw_pairs, queries_of
+from onmargin.learn.paired.draws import draw_pairs
+from onmargin.models.queries import cut_in_two, queries_of
 
 DATA = Path(os.environ.get("ONMARGIN_DATA", Path(__file__).parents[3] / "shared" / "data"))
 ONE_PASS = {"max_iter": 1, "tol": None, "shuffle": False}

@@ -14,7 +14,7 @@ from numpy.testing import assert_allclose
 
 import onmargin as om
 from onmargin.estimators.kernel_form import GRAIN
-from onmargin.learn.kernel_spaces.expansion import MISTAKES, QUOTA
+from onmargin.learn.vocabulary import FORGETRON_MISTAKES, QUOTA
 
 from ..kernel_streams import DRAWN, KERNELS, build, comparators, holds, losses_of, often, streams, watch
 
@@ -200,7 +200,7 @@ def test_forgetron_mistakes_are_bounded_k3(seed, budget):
         run = watch(om.Forgetron(budget=budget, classes=(-1, 1), **stream.form), stream)
         assert run.model.n_support_ == min(budget, run.errors_theory)
         ledger = run.model._model.space.ledger
-        assert ledger[MISTAKES] == run.errors_theory
+        assert ledger[FORGETRON_MISTAKES] == run.errors_theory
         holds(ledger[QUOTA], 15 / 32 * run.errors_theory)
         for each in comparators(stream, run):
             u = each.within((budget + 1) / np.log(budget + 1) / 16)

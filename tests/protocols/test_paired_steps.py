@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose
 import onmargin as om
 from onmargin.compiled.parts import specialise
 from onmargin.learn.paired import joint as paired
+from onmargin.learn.paired.rules import RULES as PARTS
 from onmargin.protocols.paired import RULES
 
 often = settings(deadline=None, max_examples=60, derandomize=True, database=None)
@@ -189,8 +190,8 @@ def test_a_round_in_the_space_of_a_kernel_needs_its_values_only(rule):
         new, alpha = om.paired_round(w, features(X), y, rule, 0.05, weights=c)
         gram, margins = y[:, None] * y * (1 + X @ X.T) ** 2, y * ((1 + X @ past.T) ** 2 @ beta)
         alphas, margin = np.zeros(5), 2.0 if rule == "auc" else 1.0
-        chosen, asked = np.zeros(5, bool), (0.05, margin, paired.GRAIN)
-        specialise(RULES[rule])(gram, margins, y > 0, c, alphas, chosen, *asked)
+        chosen, asked = np.zeros(5, bool), (0.05, margin, paired.ROUNDED)
+        specialise(PARTS[rule]["solve_one"])(gram, margins, y > 0, c, alphas, chosen, *asked)
         moved += alpha.any()
         assert_allclose(alphas, alpha, rtol=1e-6, atol=1e-8)
         assert_allclose(margins, y * (features(X) @ new), rtol=1e-6, atol=1e-6)

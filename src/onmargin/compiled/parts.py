@@ -43,6 +43,9 @@ summing: Callable[[Part], Part] = njit(forceinline=True, **REASSOCIATED)
 # A formula of a few scalars that both the loop and plain Python call: it stays a Python function.
 formula: Callable[[Part], Part] = register_jitable(**OPTIONS)
 
+FOLDERS = ("compiled", "learn")  # where all that is compiled lies: the only source files in a fingerprint
+PACKAGE = Path(__file__).parent.parent
+
 _specialised: dict[str, Part] = {}
 _bound: dict[Any, Part] = {}
 
@@ -95,17 +98,32 @@ def fingerprint(*parts: Part) -> str:
 @cache
 def own_sources() -> str:
     """The first part of every fingerprint: our own source files."""
-    root = Path(__file__).parent.parent
     digest = hashlib.sha256()
-    for folder in ("compiled", "learn"):
-        for path in sorted((root / folder).rglob("*.py")):
-            digest.update(path.relative_to(root).as_posix().encode())
+    for folder in FOLDERS:
+        for path in sorted((PACKAGE / folder).rglob("*.py")):
+            digest.update(path.relative_to(PACKAGE).as_posix().encode())
             digest.update(path.read_bytes())
     return digest.hexdigest()[:8]
 
 
+def cache_folders() -> list[Path]:
+    """Where Numba keeps the machine code of our loops: one folder for each folder of source files."""
+    sources = {path.parent: path for folder in FOLDERS for path in sorted((PACKAGE / folder).rglob("*.py"))}
+    return [_cache_of(path) for path in sources.values()]
+
+
+def _cache_of(source: Path) -> Path:
+    """What Numba says of a function that lies in this file."""
+
+    def probe() -> None:
+        pass
+
+    there = FunctionType(probe.__code__.replace(co_filename=str(source)), {"__name__": __name__}, "probe")
+    return Path(str(njit(cache=True)(there).stats.cache_path))
+
+
 def _is_ours(function: Part) -> bool:
-    return (function.__module__ or "").startswith(("onmargin.compiled.", "onmargin.learn."))
+    return (function.__module__ or "").startswith(tuple(f"onmargin.{folder}." for folder in FOLDERS))
 
 
 def _visible(function: Part, seen: set[int]) -> list[str]:

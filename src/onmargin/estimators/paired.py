@@ -32,7 +32,8 @@ from ..interface.tables import Table
 from ..interface.targets import dense
 from ..interface.weights import frame_of
 from ..models.kernel import KernelModel
-from ..models.paired import Paired, PairedKernel, PairedModel
+from ..models.paired import Paired, PairedModel
+from ..models.paired_kernel import PairedKernel
 from ..models.pairing import Given
 from ..models.weights import Model, Numbers
 

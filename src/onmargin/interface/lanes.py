@@ -11,8 +11,9 @@ import numpy as np
 
 from ..compiled.rows import Rows
 from ..errors import Diverged
+from ..learn.sweeps import KNOBS
 from ..learn.vocabulary import NONE, Examples
-from ..models.lanes import AT_ONCE, KNOBS, LaneModels, can_sweep
+from ..models.lanes import AT_ONCE, LaneModels, can_sweep
 from ..results.sweep_result import DIVERGED, Line
 from .learner import Learner
 from .passes import Part, TrainingSet, blocks

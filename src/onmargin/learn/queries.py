@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import math
 from functools import cache
-from typing import Any
 
 from ..compiled.parts import Part, compose, formula, part, plain, specialise
-from .kernel_spaces.expansion import COUNT
 from .vocabulary import (
     ASK_CHANCE,
     ASK_DELTA,
@@ -23,6 +21,7 @@ from .vocabulary import (
     LONGEST,
     MOVES,
     SHOWN,
+    VECTORS,
 )
 
 BERNOULLI, ADAPTIVE, MARGIN, RANDOM, HOEFFDING, SEED, POLYNOMIAL = range(7)
@@ -138,7 +137,7 @@ def bbq(space, scores, now, hyper):
 def bbq_kept(space, scores, now, hyper):
     """The same spelled in vectors: |Px|^2 = v - |c|^2, c = (I + K)^-1 k being in `work`."""
     length = space.notes[1]
-    for i in range(int(space.ledger[COUNT])):
+    for i in range(int(space.ledger[VECTORS])):
         length -= space.work[i] * space.work[i]
     return ask_bbq(hyper.numbers, space.notes[1], max(length, 0.0), now.clock, hyper.epsilon)
 
@@ -163,12 +162,12 @@ def counted_move(space, rows, now, pull, step, margin, hyper):
 def counting(whose: Part) -> Part:
     """`counted_move` around a Space's move."""
     source = plain(whose)
-    place = source.__module__.rpartition(".")[2]
+    place = "_".join(source.__module__.split(".")[-2:])  # (modules of two folders may share a name)
     return compose(counted_move, f"counted_{place}_{source.__qualname__}", move=whose)
 
 
 @specialise
-def ask_rows(numbers: Any, sure: Any, lengths: Any, luck: Any, asks: Any) -> Any:
+def ask_rows(numbers, sure, lengths, luck, asks):
     """asks[i] = the rule about row i, one after the other; how many."""
     count = 0
     for i in range(asks.shape[0]):

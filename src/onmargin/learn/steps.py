@@ -159,30 +159,31 @@ def share_pa2(margin, loss, slope, size, pull, now, hyper):
 
 
 @part
-def pair_value(one, two, first, second, own, cross):
-    """The dual of the two-constraint round."""
-    quadratic = own * (one * one + two * two) + 2.0 * cross * one * two
-    return one * first + two * second - 0.5 * quadratic
+def solve_pair(first, second, own, other, cross, top, right):
+    """max a.v - 1/2 a'Ga over 0 <= a <= (top, right); v = (first, second), G = (own, cross; cross, other).
 
-
-@part
-def solve_pair(first, second, own, cross, cap):
-    """max a.v - 1/2 a'Ga over the box [0, cap]^2; G has `own` on its diagonal, `cross` beside it."""
-    determinant = own * own - cross * cross
-    best_one = (own * first - cross * second) / determinant
-    best_two = (own * second - cross * first) / determinant
-    if 0.0 <= best_one <= cap and 0.0 <= best_two <= cap:
-        return best_one, best_two
-    best_one = best_two = 0.0
-    best = 0.0
+    The free solution, or the best of the points on the four edges.
+    """
+    determinant = own * other - cross * cross
+    if determinant > 1e-12 * own * other:
+        one = (other * first - cross * second) / determinant
+        two = (own * second - cross * first) / determinant
+        if 0.0 <= one <= top and 0.0 <= two <= right:
+            return one, two
+    best = best_one = best_two = 0.0
     for edge in range(4):  # one coefficient at an end of its range, the other free
-        fixed = 0.0 if edge < 2 else cap
-        if fixed < np.inf:
-            on_first = edge % 2 == 0
-            gap = (second if on_first else first) - cross * fixed
-            free = min(max(gap / own, 0.0), cap)
-            one, two = (fixed, free) if on_first else (free, fixed)
-            reached = pair_value(one, two, first, second, own, cross)
+        one = two = 0.0
+        if edge % 2 == 0:
+            one = 0.0 if edge == 0 else top
+            if other > 0.0 and one < np.inf:
+                two = min(max((second - cross * one) / other, 0.0), right)
+        else:
+            two = 0.0 if edge == 1 else right
+            if own > 0.0 and two < np.inf:
+                one = min(max((first - cross * two) / own, 0.0), top)
+        if one < np.inf and two < np.inf:
+            reached = one * first + two * second
+            reached -= 0.5 * (own * one * one + other * two * two + 2.0 * cross * one * two)
             if reached > best:
                 best, best_one, best_two = reached, one, two
     return best_one, best_two
@@ -201,7 +202,8 @@ def pull_both(size, pull, ridge, cap):
     length = size / norm
     pair = int(code - 1.0)
     low, high = pair // dummy, pair % dummy
-    one, two = solve_pair(pull[low], pull[high], 2.0 * length + ridge, -length, cap)
+    each = 2.0 * length + ridge
+    one, two = solve_pair(pull[low], pull[high], each, each, -length, cap, cap)
     total = one + two
     if total > 0.0:
         pull[low], pull[high], pull[dummy] = one / total, -two / total, (two - one) / total

@@ -8,22 +8,17 @@ loop over rounds.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ..compiled.outputs import add_rows, prefetch_row, score_rows
-from ..compiled.parts import Part, part, specialise
-from ..models.table import Row
+from ..compiled.parts import part
 from .losses import hinge as loss
 from .series import harmonic
-from .spaces.arrays import aligned, padded
-from .spaces.linear import LINEAR
-from .spaces.pegasos import SHRUNK
 from .steps import pa1 as step
 from .tasks.classes import binary as demand
 from .tasks.classes import differs as wrong
-from .tasks.classes import never
 from .tasks.classes import sign as decide
 from .vocabulary import TINY, Hyper, Round
 
@@ -130,40 +125,3 @@ def sweep(examples, lanes, hyper, clock, first, start, stop):
             if lanes.drift.size:
                 add_rows(rows, row, lanes.drift, pull, dated(clock))
     return clock, stop
-
-
-AT_ONCE = 16  # lanes: two registers; more at once are slower than one sixteen after the other
-
-
-def can_sweep(row: Row) -> bool:
-    """Is there a lane for this row of the table? (One output, in a plain or a shrunk Space.)"""
-    return row.space is LINEAR or row.space is SHRUNK
-
-
-def sweeper(row: Row) -> Part:
-    """The compiled loop of a row."""
-    decide, demand, wrong = row.task
-    parts: dict[str, Any] = {
-        "decide": decide,
-        "demand": demand,
-        "wrong": wrong,
-        "loss": row.loss,
-        "step": row.step,
-    }
-    if row.space is SHRUNK:
-        parts |= {"factor": shrunk, "dated": by_harmonics}
-    if wrong is never:
-        parts["gap"] = distance
-    return specialise(sweep, **parts)
-
-
-def fresh_lanes(knobs: np.ndarray, start: np.ndarray, average: bool) -> Lanes:
-    """Lanes before the first round, each at the same weights (and of their dtype)."""
-    models, slots = knobs.shape[1], len(start)
-    wide = padded(models, True)
-    weights = aligned((slots, wide), start.dtype)
-    weights[:, :models] = start[:, None]
-    sums: Any = [np.zeros(models) for _ in range(4)]
-    scratch: Any = [aligned((wide,), float) for _ in range(2)]
-    drift = aligned((slots if average else 0, wide), float)
-    return Lanes(weights, drift, knobs, *[*sums, *scratch, np.zeros(1)])

@@ -14,7 +14,108 @@ NONE = np.zeros(0)
 NO_ORDER = np.zeros(0, np.int64)
 NO_TRACE = np.zeros((0, 0))
 TINY = 2.3e-308  # a size below this has no finite reciprocal: as good as 0
-TRACED = 4  # columns of a trace before the scores: guess, loss, step, asked
+
+# ---- The table of array places: every index into `Hyper.numbers`, into a Space's ledger, into the sums of a
+# paired round and into a line of the trace. Each group counts from 0; a name exists once in the package.
+
+# `Hyper.numbers`, what is remembered from round to round
+BAR = 0  # label sets: the threshold above which a label is in the set
+SEEN = 1  # rounds that the threshold has seen
+KNOWN = 2  # features known
+BIASED = 3  # 1 where the constant coordinate is in use
+SHOWN = 4  # learners that ask: rows they were shown
+ASKED = 5  # labels asked for
+DRIFTED = 6  # the logarithm of what delta is multiplied by
+MOVES = 7  # moves made, where they are counted
+LONGEST = 8  # the longest |x|^2 moved by
+FADED = 9  # the round from which on a learner that forgets counts its fading
+# what was chosen (`MORE` below, in this order)
+DECAY = 10  # the rate of round t is rate / t^decay (0 or 1/2)
+LAM = 11  # Pegasos: lam; the shifting Perceptron: its lam
+BATCH = 12  # Pegasos: rounds that share a hypothesis
+RADIUS = 13  # radius of the ball that w stays in (inf: none)
+FREE_BIAS = 14  # 1 for a constant coordinate that is not regularised
+SUFFIX = 15  # share of the last hypotheses that is averaged
+ANCHOR = 16  # round after which that share is exact
+Q = 17  # dual exponent of a p-norm
+LINK_SCALE = 18  # a of g = |w|^2 / (2a), or the size of a simplex
+L1 = 19  # soft threshold
+DELTA = 20  # AdaGrad's offset, or the coin's first wealth
+TOLERANCE = 21  # kernel learners with few vectors: how far from their span is far
+ROOM = 22  # how many vectors there may be
+ROUNDING = 23  # the share of k(x, x) below which a distance is rounding
+ASK_RULE = 24  # the rule of asking
+ASK_DELTA = 25  # its delta
+ASK_CHANCE = 26  # its probability
+ASK_MOST = 27  # how many labels it may ask for
+ASK_WITHIN = 28  # within so many rows (then the rows of the last labels stand at the very end)
+ASK_SHARE = 29  # the share it aims at
+FORGET = 30  # what remains of a hypothesis after a round
+USER_NUMBERS = 31  # from here on the numbers of a user's own parts
+
+# A line of the trace
+TRACE_GUESS = 0  # what was answered
+TRACE_LOSS = 1  # what was suffered
+TRACE_STEP = 2  # how far w moved
+TRACE_ASKED = 3  # 1 where the label was read
+TRACED = 4  # from here on the scores
+
+# Pegasos' ledger
+PEGASOS_SIGMA = 0  # z = sigma nu
+PEGASOS_LENGTH = 1  # |z|^2
+PEGASOS_SPREAD = 2  # a of the average: a nu + drift = sum of z_t / (t - 1)
+PEGASOS_LAST = 3  # the batch of the last move
+PEGASOS_MOVES = 4  # moves since |z|^2 was exact
+SUFFIX_EARLY = 5  # suffix averages: the round that `early` sums up to
+SUFFIX_LATER = 6  # the round that `later` sums up to
+SUFFIX_NEXT = 7  # the next such round
+
+# The coin's ledger
+COIN_WEALTH = 0  # wealth over the first wealth
+COIN_LARGEST = 1  # the largest |z| met
+COIN_SPREAD = 2  # sum of Omega_t / t
+COIN_LAST = 3  # the round of the last move
+
+# The ledger of weights that fade
+FADING_SCALE = 0  # w = scale v
+FADING_MOVES = 1  # moves so far
+FADING_LENGTH = 2  # |w|^2
+
+# The ledger of norms that bind all coordinates
+NORM_TOP = 0  # the largest gauge
+NORM_SUM = 1  # sum of the terms, relative to it
+NORM_COUNT = 2  # coordinates in the sum
+NORM_WORK = 3  # changes since the sum was exact
+NORM_LAST = 4  # the round of the last move
+
+# The ledger of sums over vectors
+VECTORS = 0  # how many are kept
+CENTER_SCALE = 1  # the centre of a ball is scale nu
+CENTER_LENGTH = 2  # |centre|^2
+CENTER_SPREAD = 3  # sum of the scales of the rounds so far
+CENTER_LAST = 4  # the round of its last move
+OMEGA = 5  # the learned radius' coordinate
+OMEGAS = 6  # sum of the omegas of the rounds so far
+FOLDED = 7  # what older coefficients were multiplied by
+FOLDED_SHARE = 8  # what the drift took of them
+OLDEST = 9  # Forgetron: the slot of the oldest vector
+QUOTA = 10  # Forgetron: Q, the damage done by shrinking
+FORGETRON_MISTAKES = 11  # Forgetron: M, the mistakes made
+LEDGER_LENGTH = 12  # (how long it is)
+
+# The running thresholds of paired learners that compare scores (lines of `middle`)
+THRESHOLD = 0  # the mean middle between the two sides' scores
+THRESHOLD_ROUNDS = 1  # rounds it was seen in
+
+# What is known of every output in a paired round (lines of `Scratch.stats`)
+POSITIVES = 0  # how many members are positive
+POSITIVE_SUM = 1  # the sum of their scores
+NEGATIVE_SUM = 2  # the sum of the others' scores
+LOWEST_POSITIVE = 3  # which positive member scores lowest (-1: there is none)
+HIGHEST_NEGATIVE = 4  # which negative member scores highest (-1: there is none)
+IS_SHORT = 5  # 1 where the margin is too small
+
+REMEMBERED = DECAY  # so many of `Hyper.numbers` are remembered, the others chosen
 
 
 class Examples(NamedTuple):
@@ -70,26 +171,6 @@ class Numbers(NamedTuple):
     outputs: int
     own: np.ndarray  # the numbers of `Recipe(..., own=...)`
 
-
-# Places in `numbers`. What is remembered: the threshold of label sets, rounds it has seen; features
-# known, and 1 where the constant coordinate is in use; of learners that ask for labels: rows they were
-# shown, labels asked for, the logarithm of what delta is multiplied by, moves made, the longest |x|^2 moved
-# by; the round from which on a learner that forgets counts its fading.
-BAR, SEEN, KNOWN, BIASED, SHOWN, ASKED, DRIFTED, MOVES, LONGEST, FADED, REMEMBERED = range(11)
-
-# What was chosen: the rate of round t is rate / t^decay (0 or 1/2); Pegasos' lam, rounds that share a
-# hypothesis, radius of its ball (inf: none), 1 for an unregularised constant coordinate, share of the
-# last hypotheses that is averaged, round after which that share is exact; dual exponent of a p-norm, a
-# of g = |w|^2 / (2a) or the size of a simplex, soft threshold, AdaGrad's offset or the coin's first
-# wealth; of kernel learners with few vectors: how far from their span is far, how many there may be,
-# the share of k(x, x) below which a distance is rounding; the rule of asking, its delta, its probability,
-# how many labels it may ask for (within so many rows), the share it aims at; what remains of a hypothesis
-# after a round; from OWN on the numbers of a user's own parts. At the very end, where labels are counted
-# within a window: the rows of the last ones asked for.
-DECAY, LAM, BATCH, RADIUS, FREE, SUFFIX, ANCHOR, Q, SCALE, L1, DELTA = range(REMEMBERED, REMEMBERED + 11)
-TOLERANCE, ROOM, GRAIN = range(REMEMBERED + 11, REMEMBERED + 14)
-ASK_RULE, ASK_DELTA, ASK_CHANCE, ASK_MOST, ASK_WITHIN, ASK_SHARE = range(REMEMBERED + 14, REMEMBERED + 20)
-FORGET, OWN = range(REMEMBERED + 20, REMEMBERED + 22)
 
 # What a number is where the user has no say in it: the fields of `Hyper`, and those in `numbers`.
 DEFAULTS = {"C": 1.0, "margin": 1.0, "epsilon": 0.0, "rate": 1.0, "phi": 1.0}

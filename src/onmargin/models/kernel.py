@@ -18,12 +18,11 @@ from ..compiled.checks import first_not_finite
 from ..compiled.parts import Part
 from ..compiled.rows import Rows
 from ..kernels.sides import Side, Table
-from ..learn.kernel_spaces.expansion import OMEGA
 from ..learn.kernel_spaces.projection import Budgeted
 from ..learn.kernel_spaces.uses import omega as radius_of
 from ..learn.spaces.arrays import Start, padded
 from ..learn.spaces.ball import size as unit_size
-from ..learn.vocabulary import BAR, BATCH, KNOWN, NO_ORDER, NO_TRACE, REMEMBERED, Examples, Tally  # fmt: skip
+from ..learn.vocabulary import BATCH, NO_ORDER, NO_TRACE, OMEGA, REMEMBERED, Examples, Tally
 from .batches import Batches
 from .products import BLOCK, Evaluator, block_size, sharing
 from .support import Form, Support
@@ -40,6 +39,8 @@ class KernelModel(Model):
     """One kernel learner; a subclass says how coefficients are kept, and a block is prepared and absorbed."""
 
     kind = "kernel"
+    keeps_rows = False  # is a coefficient one row's, however often it comes?
+    mergeable = False
     parts: tuple[str, ...] = ()  # the subclass's arrays, for copies and files
     whole_share = 1.0  # of a row that two classes share
     most: int | None = None  # rows to a block, where it is not chosen by itself (tests)
@@ -105,25 +106,6 @@ class KernelModel(Model):
     def width(self) -> int:
         """Outputs as they lie in memory."""
         return padded(self.start.outputs, self.start.many)
-
-    @property
-    def threshold(self) -> float:
-        """What scores of label sets are compared with."""
-        return float(self.memory[BAR])
-
-    @property
-    def features(self) -> int:
-        """How many are known."""
-        return int(self.memory[KNOWN])
-
-    @features.setter
-    def features(self, count: int) -> None:
-        self.memory[KNOWN] = count
-
-    @property
-    def judges(self) -> bool:
-        """Can rounds be answered by the average while they are learned from?"""
-        return self.row.space.mean is not None
 
     @property
     def n_support(self) -> int:
@@ -237,7 +219,7 @@ class KernelModel(Model):
         twin = object.__new__(type(self))
         twin.__dict__.update(self.__dict__)
         twin.support, twin.memory, twin.places = self.support.copy(), self.memory.copy(), self.places.copy()
-        twin.recent = self.recent.copy()
+        twin.asking = None if self.asking is None else self.asking.copy()
         for name in self.parts:
             setattr(twin, name, _copied(getattr(self, name)))
         twin._prepare()
@@ -372,7 +354,7 @@ class KernelModel(Model):
         return self._play(examples, first, count, trace, False)
 
     def learn_judged(self, examples: Examples, first: int, count: int, trace: np.ndarray) -> Tally:
-        """A block of rounds, answered by the averaged coefficients; see `answers.judged`."""
+        """A block of rounds, answered by the averaged coefficients; see `rounds.judged`."""
         return self._play(examples, first, count, trace, True)
 
     def _play(self, examples: Examples, first: int, count: int, trace: np.ndarray, judged: bool) -> Tally:
@@ -425,10 +407,6 @@ class KernelModel(Model):
 
     def _batches(self) -> Batches:
         return Batches(self.clock, int(self.hyper.numbers[BATCH]))
-
-    # as callers still know them
-    own_lengths, scores_of, values_of = lengths, comparator_scores, kernel_values
-    start_omega, omega = set_radius, radius_coordinate
 
 
 def summed(clock: int, stopped: int, sums: np.ndarray) -> Tally:

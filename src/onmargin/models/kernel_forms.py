@@ -12,9 +12,9 @@ from ..compiled.checks import first_not_finite
 from ..compiled.rows import Rows
 from ..kernels.sides import Side
 from ..learn.kernel_spaces import many
-from ..learn.kernel_spaces.expansion import COUNT, FOLDED, SHARED, Expansion, Prepared, fresh_ledger
+from ..learn.kernel_spaces.expansion import Expansion, Prepared, fresh_ledger
 from ..learn.kernel_spaces.projection import Budgeted, Kept
-from ..learn.vocabulary import BATCH, ROOM
+from ..learn.vocabulary import BATCH, FOLDED, FOLDED_SHARE, ROOM, VECTORS
 from .kernel import KernelModel
 from .products import BLOCK, Evaluator
 from .vectors import Grown
@@ -32,6 +32,8 @@ class Spelled(NamedTuple):
 
 class Unbounded(KernelModel):
     """Every vector moved by is kept: coefficients and their drift, one line each."""
+
+    keeps_rows = True  # a coefficient is one row's, however often it comes
 
     parts: tuple[str, ...] = ("coefficients", "drifts", "ledger", "held", "held_slots")
     space: Expansion | many.MultiKernel
@@ -65,9 +67,9 @@ class Unbounded(KernelModel):
     def _absorb(self, side: Side, rows: np.ndarray, clock: int) -> None:
         added, ledger = self.space.weights, self.ledger
         if ledger[FOLDED] != 1.0:
-            self.drifts.view[...] += ledger[SHARED] * self.coefficients.view
+            self.drifts.view[...] += ledger[FOLDED_SHARE] * self.coefficients.view
             self.coefficients.view[...] *= ledger[FOLDED]
-            ledger[FOLDED], ledger[SHARED] = 1.0, 0.0
+            ledger[FOLDED], ledger[FOLDED_SHARE] = 1.0, 0.0
         hits = np.flatnonzero(added.any(axis=1))
         slots = self._slots_for(side, rows, hits)
         np.add.at(self.coefficients.view, slots, added[hits])
@@ -199,7 +201,7 @@ class Bounded(KernelModel):
         return self.row.space.average(self._used(), self.clock, self.hyper, self.weights())
 
     def _used(self) -> Budgeted:
-        count = int(self.space.ledger[COUNT])
+        count = int(self.space.ledger[VECTORS])
         return self.space._replace(weights=self.space.weights[:count], drift=self.space.drift[:count])
 
     @property
@@ -209,7 +211,7 @@ class Bounded(KernelModel):
     def _fits(self) -> bool:
         like = self._arrays(len(self.space.weights))
         same = all(old.shape == new.shape for old, new in zip(self.space, like, strict=True))
-        return same and len(self.kept) == self.space.ledger[COUNT] <= len(self.space.weights)
+        return same and len(self.kept) == self.space.ledger[VECTORS] <= len(self.space.weights)
 
     def _reshape(self, change: Callable[[np.ndarray], np.ndarray]) -> None:
         weights, drift = change(self.space.weights), change(self.space.drift)
@@ -266,7 +268,7 @@ class KernelRidge(Bounded):
         if done < count:
             return found[0], found[1], found[2], done
         support = self.support.as_wide_as(rows)
-        used = int(self.space.ledger[COUNT])
+        used = int(self.space.ledger[VECTORS])
         factor, labels = self.space.square[:used, :used], self.space.weights[:used, 0]
         evaluator = support.evaluator()
         for first in range(0, count, BLOCK):

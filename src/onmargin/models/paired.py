@@ -1,58 +1,93 @@
-"""A paired learner at work, with weights; see `paired_kernel` for the one that is spelled in vectors."""
+"""Paired learners at work: what both have, and the one with weights (`paired_kernel`: with vectors)."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Self
 
 import numpy as np
 
-from ..compiled.parts import specialise
 from ..compiled.rows import Rows
-from ..learn.paired import rounds as paired_rounds
-from ..learn.paired.company import AUC, MAX_VIOLATORS, NAMES, RIVAL, Company, Rule, Table, table_for
-from ..learn.spaces.arrays import Start, padded
-from ..learn.vocabulary import NO_TRACE, Examples, Tally
-from .pairing import Pairing
+from ..learn.paired.members import WITH_WEIGHTS
+from ..learn.paired.rounds import PairedHyper, PairedRounds, Scratch, player
+from ..learn.paired.rules import RULES, is_worst, worst_violates
+from ..learn.spaces.arrays import Start, aligned, padded
+from ..learn.vocabulary import IS_SHORT, NO_TRACE, THRESHOLD, Examples, Tally
+from .pairing import Given, Pairing
 from .table import Row
 from .weights import Model
 
-WORST_TWO = (MAX_VIOLATORS, RIVAL)  # rules that move two members of an output, however many there are
+# Rules that move two members of an output, however many there are.
+WORST_TWO = [name for name, rule in RULES.items() if rule["matters"] in (is_worst, worst_violates)]
+
+
+def scratch_for(most: int, few: int, width: int, slots: int) -> Scratch:
+    """Room for rounds of so many members, of whom so many matter."""
+    return Scratch(
+        aligned((most, width), float), np.zeros((most, width), np.int8), np.zeros(most), np.zeros(most),
+        np.zeros((IS_SHORT + 1, width)), np.zeros(2 * most, np.int64), aligned((few, width), float),
+        np.zeros(few * few), np.zeros(few * few), np.zeros(few), np.zeros(few), np.zeros(few),
+        np.zeros(few, bool), np.zeros(few, bool), np.zeros(slots), aligned((max(width, 8),), float),
+    )  # fmt: skip
 
 
 class Paired(Model):
     """What both have: a pairing that follows the labels, and room for the largest round."""
 
     pairing: Pairing
-    _table: Table | None = None
+    _scratch: Scratch | None = None
 
     def _begin_pairing(self) -> None:
         size = int(self.numbers["reservoir"])
         sets = bool(self.numbers["sets"])
         self.pairing = Pairing(self.start.outputs, sets, size)
 
-    def _rule(self, judged: bool) -> Rule:
-        return self.pairing.rule(self.numbers, judged, self._dtype() == "float32")
+    @property
+    def rule(self) -> str:
+        """Its name among `rules.RULES`."""
+        rule = str(self.numbers["rule"])
+        return f"rival_{self.numbers['step']}" if rule == "rival" else rule
+
+    def _hyper(self, judged: bool) -> PairedHyper:
+        return self.pairing.hyper(self.numbers, judged, self._dtype() == "float32")
 
     @property
     def _recent(self) -> bool:
         return bool(self.numbers["sampler"] == "recent")
 
-    def middles(self) -> np.ndarray:
+    @property
+    def thresholds(self) -> np.ndarray:
         """The thresholds in force: those of `auc`, 0 for other rules."""
-        used = NAMES.index(self.numbers["rule"]) == AUC and self.numbers.get("thresholds", True)
-        return np.asarray(self.pairing.middle[0] if used else np.zeros(self.start.outputs))
+        used = self.rule == "auc" and self.numbers.get("thresholds", True)
+        return np.asarray(self.pairing.middle[THRESHOLD] if used else np.zeros(self.start.outputs))
 
-    def _room(self, company: Company, rule: Rule) -> Table:
+    @contextmanager
+    def given(self, rounds: Given) -> Iterator[None]:
+        """Play these rounds, which are known in advance."""
+        self.pairing.given = rounds
+        try:
+            yield
+        finally:
+            self.pairing.given = None
+
+    def merge(self, others: Sequence[Model], shares: np.ndarray, scales: Sequence[float], width: int) -> None:
+        """The mean of models, their thresholds too; the reservoirs stay its own."""
+        super().merge(others, shares, scales, width)
+        middles = [other.pairing.middle for other in others if isinstance(other, Paired)]
+        self.pairing.middle[...] = np.average(middles, axis=0, weights=shares)
+
+    def _room(self, block: PairedRounds) -> Scratch:
         """Scratch for the largest round of a block."""
-        most = int(np.diff(company.starts).max(initial=1))
-        few = min(most, 2) if rule.rule in WORST_TWO and rule.outputs == 1 else most
+        most = int(np.diff(block.starts).max(initial=1))
+        few = min(most, 2) if self.rule in WORST_TWO and self.start.outputs == 1 else most
         width, slots = padded(self.start.outputs, self.start.many), self._lane()
-        mine = self._table
+        mine = self._scratch
         if (
             mine is None or len(mine.lengths) < most or len(mine.pulls) < few
             or mine.scores.shape[1] != width or len(mine.lane) != slots
         ):  # fmt: skip
-            mine = self._table = table_for(most, few, width, slots)
+            mine = self._scratch = scratch_for(most, few, width, slots)
         return mine
 
     def _lane(self) -> int:
@@ -66,7 +101,7 @@ class Paired(Model):
     ) -> None:
         """Fill the reservoirs from a block of rows, without learning."""
         examples = Examples(rows, targets, weights, luck, np.zeros(0, np.int64))
-        self.pairing.company(examples, first, count, self._recent, getattr(self, "offset", 0))
+        self.pairing.rounds(examples, first, count, self._recent, getattr(self, "offset", 0))
         self.pairing.tidy()
 
     def turn(self) -> None:
@@ -86,12 +121,12 @@ class Paired(Model):
 
     def copy(self) -> Self:
         """The same state in arrays of its own."""
-        twin: Self = super().copy()  # type: ignore[assignment]
-        twin.pairing, twin._table = self.pairing.copy(), None
+        twin = super().copy()
+        twin.pairing, twin._scratch = self.pairing.copy(), None
         return twin
 
     def __getstate__(self) -> dict[str, Any]:
-        return super().__getstate__() | {"pairing": self.pairing, "_table": None}
+        return super().__getstate__() | {"pairing": self.pairing, "_scratch": None}
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """What a file must hold."""
@@ -123,7 +158,7 @@ class PairedModel(Paired):
         return self.start.slots
 
     def learn(self, examples: Examples, first: int, count: int, trace: np.ndarray = NO_TRACE) -> Tally:
-        """A block of rounds; see `paired_rounds.learn`."""
+        """A block of rounds; see `paired.rounds.learn`."""
         return self._play(examples, first, count, trace, False)
 
     def learn_judged(self, examples: Examples, first: int, count: int, trace: np.ndarray) -> Tally:
@@ -131,13 +166,10 @@ class PairedModel(Paired):
         return self._play(examples, first, count, trace, True)
 
     def _play(self, examples: Examples, first: int, count: int, trace: np.ndarray, judged: bool) -> Tally:
-        rule = self._rule(judged)
-        company = self.pairing.company(examples, first, count, self._recent)
-        room = self._room(company, rule)
-        play = specialise(paired_rounds.learn)
+        block = self.pairing.rounds(examples, first, count, self._recent)
+        play, hyper, room = player(self.rule, WITH_WEIGHTS), self._hyper(judged), self._room(block)
         middle = self.pairing.middle
-        done = play(company, self.space, rule, self.clock, room, middle, trace, first, 0, count)
-        tally = Tally(*done)
+        tally = Tally(*play(block, self.space, hyper, self.clock, room, middle, trace, first, 0, count))
         self.clock = tally.clock
         self.pairing.tidy()
         return tally
@@ -145,4 +177,4 @@ class PairedModel(Paired):
     def scores(self, rows: Any, count: int, averaged: bool) -> tuple[np.ndarray, int]:
         """Scores of rows 0 .. count - 1, less the thresholds."""
         scores, done = super().scores(rows, count, averaged)
-        return scores - self.middles(), done
+        return scores - self.thresholds, done

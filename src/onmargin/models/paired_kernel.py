@@ -1,4 +1,4 @@
-"""A paired learner that is spelled in vectors."""
+"""A paired learner at work with a kernel: its hypothesis is a sum over vectors."""
 
 from __future__ import annotations
 
@@ -7,13 +7,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..compiled.parts import specialise
 from ..compiled.rows import Rows
 from ..kernels.sides import Side, side_of
-from ..learn.paired import rounds as paired_rounds
-from ..learn.paired.company import Company
 from ..learn.paired.draws import ARRIVAL
-from ..learn.paired.members import KEPT, Kept, Spelled
+from ..learn.paired.members import WITH_VECTORS, BlockVectors, Coefficients
+from ..learn.paired.rounds import PairedRounds, player
 from ..learn.spaces.arrays import Start
 from ..learn.vocabulary import Examples, Tally
 from .kernel import summed
@@ -60,23 +58,23 @@ class PairedKernel(Paired, Unbounded):
     def _play_some(
         self, examples: Examples, first: int, count: int, trace: np.ndarray, judged: bool
     ) -> Tally:
-        rule, order = self._rule(judged), examples.order
-        company = self.pairing.company(examples, first, count, self._recent, self.offset)
+        order = examples.order
+        block = self.pairing.rounds(examples, first, count, self._recent, self.offset)
         arrivals = self.offset + (order if order.size else np.arange(first, first + count))
-        ids = self._ids(company, arrivals)
+        ids = self._ids(block, arrivals)
         numbers, places = np.unique(ids, return_inverse=True)
-        side = self._side_with(examples.rows, company.pool, numbers)
+        side = self._side_with(examples.rows, block.pool, numbers)
         marks = np.zeros((len(numbers), self.start.outputs), np.int8)
-        weights = np.ones(len(numbers)) if company.pool_weights.size else company.pool_weights
-        others = company.members != ARRIVAL
-        marks[places[others]] = company.pool_marks[company.lines[others]]
+        weights = np.ones(len(numbers)) if block.pool_weights.size else block.pool_weights
+        others = block.members != ARRIVAL
+        marks[places[others]] = block.pool_marks[block.lines[others]]
         if weights.size:
-            weights[places[others]] = company.pool_weights[company.lines[others]]
+            weights[places[others]] = block.pool_weights[block.lines[others]]
         with sharing(len(self.kept)) as threads, np.errstate(over="ignore", invalid="ignore"):
             evaluator = self.evaluator(threads)
             own = self._checked_lengths(evaluator, side, numbers - self.offset)
             kept = self._prepared(evaluator, side, own, judged)
-        company = company._replace(
+        block = block._replace(
             rows=kept,
             pool=None,
             pool_marks=marks,
@@ -86,10 +84,10 @@ class PairedKernel(Paired, Unbounded):
             order=order[:0],
         )
         shape, dated = (len(side), self.width), (len(side) if self.start.average else 0, self.width)
-        space = Spelled(np.zeros(shape), np.zeros(dated), np.zeros(len(side) + 1, np.int64))
-        play = specialise(paired_rounds.learn, **KEPT)
-        room, middle = self._room(company, rule), self.pairing.middle
-        tally = Tally(*play(company, space, rule, self.clock, room, middle, trace, 0, 0, count))
+        space = Coefficients(np.zeros(shape), np.zeros(dated), np.zeros(len(side) + 1, np.int64))
+        play, hyper, room = player(self.rule, WITH_VECTORS), self._hyper(judged), self._room(block)
+        middle = self.pairing.middle
+        tally = Tally(*play(block, space, hyper, self.clock, room, middle, trace, 0, 0, count))
         self._keep(side, space)
         self.pairing.tidy()
         return tally
@@ -97,10 +95,10 @@ class PairedKernel(Paired, Unbounded):
     def _dtype(self) -> str:
         return self.form.dtype
 
-    def _ids(self, company: Company, arrivals: np.ndarray) -> np.ndarray:
+    def _ids(self, block: PairedRounds, arrivals: np.ndarray) -> np.ndarray:
         """The number of every member among all rows so far."""
-        members = company.members
-        rounds = np.repeat(np.arange(len(arrivals)), np.diff(company.starts))
+        members = block.members
+        rounds = np.repeat(np.arange(len(arrivals)), np.diff(block.starts))
         others = members + self.offset
         if self.pairing.given is None:
             others = self.pairing.pool.ids.view[np.maximum(members, 0)]
@@ -125,14 +123,14 @@ class PairedKernel(Paired, Unbounded):
         both.direct = side.direct
         return both
 
-    def _prepared(self, evaluator: Evaluator, side: Side, own: np.ndarray, judged: bool) -> Kept:
+    def _prepared(self, evaluator: Evaluator, side: Side, own: np.ndarray, judged: bool) -> BlockVectors:
         both = [self.coefficients.view, self.drifts.view] if judged else [self.coefficients.view]
         sums = evaluator.sums(self.kept, side, np.concatenate(both, axis=1))[0]
         dated = np.ascontiguousarray(sums[self.width :]) if judged else np.zeros((0, 0))
         gram = evaluator.grams(side, own)[0]
-        return Kept(np.ascontiguousarray(sums[: self.width]), dated, gram, own[0])
+        return BlockVectors(np.ascontiguousarray(sums[: self.width]), dated, gram, own[0])
 
-    def _keep(self, side: Side, space: Spelled) -> None:
+    def _keep(self, side: Side, space: Coefficients) -> None:
         """Coefficients to the vectors they belong to; new ones are taken on."""
         hits = np.flatnonzero(space.turns[:-1])
         hits = hits[np.argsort(space.turns[hits])]  # in the order they came in, however rounds are cut
@@ -156,4 +154,4 @@ class PairedKernel(Paired, Unbounded):
         self, evaluator: Evaluator, side: Side, coefficients: np.ndarray, centre: float | None
     ) -> np.ndarray:
         scores = super()._block_scores(evaluator, side, coefficients, centre)
-        return np.asarray(scores - self.middles())
+        return np.asarray(scores - self.thresholds)

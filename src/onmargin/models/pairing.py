@@ -1,4 +1,4 @@
-"""Who meets whom: rounds given in advance, or drawn from what a stream has left in its reservoirs."""
+"""Who is in a paired round: given in advance, or drawn from what a stream has left in its reservoirs."""
 
 from __future__ import annotations
 
@@ -7,13 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..compiled.rows import Rows
-from ..learn.paired.company import CLASSES, NAMES, ONE, SETS, STEPS, Company, Rule
 from ..learn.paired.draws import ARRIVAL, draw_rounds
-from ..learn.paired.joint import COARSE, GRAIN
-from ..learn.vocabulary import Examples
+from ..learn.paired.joint import ROUNDED, ROUNDED_COARSELY
+from ..learn.paired.rounds import PairedHyper, PairedRounds
+from ..learn.vocabulary import NONE, THRESHOLD, Examples
 from .pool import Pool
-
-NONE = np.zeros(0)
 
 
 class Given(NamedTuple):
@@ -37,17 +35,11 @@ class Pairing:
         self.middle = np.zeros((2, outputs))  # thresholds, and rounds they were seen in
         self.given: Given | None = None
 
-    @property
-    def kind(self) -> int:
-        """What an answer is."""
-        return SETS if self.sets else ONE if self.outputs == 1 else CLASSES
-
-    def rule(self, choices: dict[str, Any], judged: bool, coarse: bool) -> Rule:
+    def hyper(self, choices: dict[str, Any], judged: bool, coarse: bool) -> PairedHyper:
         """The choices as the loop wants them; `coarse`: scores are in float32."""
-        codes = NAMES.index(choices["rule"]), STEPS.index(choices.get("step", "pa1"))
         margin = float(choices["margin"])
-        numbers = float(choices["C"]), margin, (COARSE if coarse else GRAIN) * max(1.0, margin)
-        return Rule(*codes, *numbers, self.outputs, self.kind, judged)
+        grain = (ROUNDED_COARSELY if coarse else ROUNDED) * max(1.0, margin)
+        return PairedHyper(float(choices["C"]), margin, grain, 1.0, self.outputs, self.sets, judged)
 
     def marks_of(self, targets: np.ndarray) -> np.ndarray:
         """(rows, outputs) 0 and 1, from what the loop of single examples is told."""
@@ -57,14 +49,14 @@ class Pairing:
             return np.asarray(targets > 0, np.int8)[:, None]
         return np.asarray(targets[:, None] == np.arange(self.outputs), np.int8)
 
-    def company(self, examples: Examples, first: int, count: int, recent: bool, ids: int = 0) -> Company:
+    def rounds(self, examples: Examples, first: int, count: int, recent: bool, ids: int = 0) -> PairedRounds:
         """The rounds of a block; rows that enter the reservoirs are copied to the pool."""
         rows, marks = examples.rows, self.marks_of(examples.targets[:count])
         if self.given is not None:
-            return self._given_company(self.given, rows, marks, examples, first, count)
+            return self._given_rounds(self.given, rows, marks, examples, first, count)
         lengths = (count * len(self.slots) + count, count + 1, count, count)
-        members, starts, own, entering = (np.zeros(length, np.int64) for length in lengths)
-        out = (members, starts, own, entering)
+        members, starts, arrivals, entering = (np.zeros(length, np.int64) for length in lengths)
+        out = (members, starts, arrivals, entering)
         weights, luck = examples.weights, examples.chance
         kept = (self.slots, self.seen)
         entered = draw_rounds(marks, weights, luck, recent, len(self.pool), kept, out)
@@ -73,23 +65,23 @@ class Pairing:
         own_weights = weights[at] if weights.size else np.ones(entered)
         self.pool.take(rows, which, marks[at], own_weights, ids + which)
         members = members[: starts[-1]]
-        return Company(
+        return PairedRounds(
             rows, self.pool.rows_like(rows), marks, self.pool.marks.view, weights,
-            self._pool_weights(weights), examples.order, members, members, starts, own,
+            self._pool_weights(weights), examples.order, members, members, starts, arrivals,
         )  # fmt: skip
 
     def _pool_weights(self, weights: np.ndarray) -> np.ndarray:
         mine = self.pool.weights.view
         return mine if weights.size or bool((mine != 1.0).any()) else NONE
 
-    def _given_company(
+    def _given_rounds(
         self, given: Given, rows: Rows, marks: np.ndarray, examples: Examples, first: int, count: int
-    ) -> Company:
+    ) -> PairedRounds:
         starts = given.starts[first : first + count + 1]
         some = slice(starts[0], starts[-1])
         members, starts = given.members[some].copy(), starts - starts[0]
         members[starts[:-1]] = ARRIVAL
-        return Company(
+        return PairedRounds(
             rows, rows, marks, given.marks, examples.weights, given.weights, examples.order, members,
             given.lines[some], starts, np.zeros(count, np.int64),
         )  # fmt: skip
@@ -105,7 +97,7 @@ class Pairing:
         self.slots, self.seen = self.slots[::-1].copy(), self.seen[::-1].copy()
         marks = self.pool.marks.view
         marks[...] = 1 - marks
-        self.middle[0] *= -1.0
+        self.middle[THRESHOLD] *= -1.0
 
     def split(self, outputs: int, halves: tuple[int, int]) -> None:
         """From two classes to one output each, and new ones."""

@@ -17,11 +17,10 @@ from ..learn.spaces.norms import GROUP, PNORM, SIGNED, SIMPLEX
 from ..learn.spaces.pegasos import SHRUNK
 from ..learn.spaces.ridge import FULL_RIDGE, RIDGE
 from ..learn.spaces.user_map import own_space
-from ..learn.tasks.classes import Task
+from ..learn.tasks import Task
 from . import table as algorithms
-from . import trials
 from .table import BINARY, LABELS, OVA, OVA_SET, REGRESSION, TOP, UNIFORM, Row
-from .user_parts import bare, called, own_part
+from .user_parts import bare, called, check_link, check_loss, check_query, check_step, own_part
 
 TASKS: dict[str, dict[str, Task]] = {
     "classification": {"binary": BINARY, "top": TOP, "labels": LABELS},
@@ -90,9 +89,9 @@ class Recipe:
         if not isinstance(task, str):
             raise BadInput(f"task={task!r}; wanted one of {', '.join(map(repr, TASKS))}")
         self._refuse_misfits()
-        self._loss: Part = self._part("loss", trials.check_loss)
-        self._step: Part = self._part("step", trials.check_step, self.own)
-        self._query: Part = self._part("query", trials.check_query, self.own)
+        self._loss: Part = self._part("loss", check_loss)
+        self._step: Part = self._part("step", check_step, self.own)
+        self._query: Part = self._part("query", check_query, self.own)
         self._space = self._made_space()
         self._rows: dict[str, Row] = {}
 
@@ -133,7 +132,7 @@ class Recipe:
         if problem not in self._rows:
             task = TASKS[self.given["task"]][problem]
             origin = (_row_again, (self, problem))
-            self._rows[problem] = Row(task, self._loss, self._step, self._space, self._query, origin)
+            self._rows[problem] = Row(task, self._loss, self._step, self._space, self._query, origin=origin)
         return self._rows[problem]
 
     def _part(self, role: str, check: Callable[..., None], *more: Any) -> Part:
@@ -154,7 +153,7 @@ class Recipe:
             return given
         mapped, regularizer = given if isinstance(given, tuple) and len(given) == 2 else (given, None)
         made = own_part("space", mapped)
-        trials.check_link(called(mapped), made, bare("space", mapped), regularizer, self.own)
+        check_link(called(mapped), made, bare("space", mapped), regularizer, self.own)
         return own_space(plain(made).__name__, made)
 
     def _refuse_misfits(self) -> None:

@@ -1,4 +1,4 @@
-"""The objective that Pegasos descends, and its dual: how good are these weights, how far from the best?
+"""The SVM objective that Pegasos descends: its value, its dual, its optimum; with weights and kernels.
 
 f(W) = lam/2 |W - prior|^2 + 1/N sum_i c_i loss_i, the loss being [1 - y s]_+ of each output (two
 classes; one against all), or, ranked, [1 - (lowest relevant score - highest irrelevant)]_+ (Crammer &
@@ -10,32 +10,19 @@ is a lower bound of f at any such H.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from ..compiled.outputs import add_rows, score_rows
-from ..compiled.parts import specialise
+from ..errors import BadInput
+from ..learn.dual import ascend, score_table, spread
 from ..learn.spaces.arrays import aligned
+from .kernel import KernelModel
+from .weights import Model
 
 STRETCH = 8192
-
-
-@specialise
-def score_table(rows, weights, scores, out, first):
-    """Scores of rows first, first + 1, ..."""
-    for t in range(out.shape[0]):
-        score_rows(rows, first + t, weights, scores)
-        for k in range(out.shape[1]):
-            out[t, k] = scores[k]
-
-
-@specialise
-def spread(rows, coefficients, weights, factor, first):
-    """W += factor sum_i H_i (x) x_i, over the rows first, first + 1, ..."""
-    for t in range(coefficients.shape[0]):
-        add_rows(rows, first + t, weights, coefficients[t], factor)
 
 
 class Problem(NamedTuple):
@@ -106,3 +93,78 @@ class Problem(NamedTuple):
             wide[:, : kept.shape[1]] = kept
             spread(self.rows, wide, moved, 1.0 / (lam * self.seen), some.start)
         return won / self.seen - 0.5 * lam * float(np.sum(moved * moved))
+
+    def in_kernel(self, model: Model) -> KernelProblem:
+        """The same, seen by a model in kernel form."""
+        return KernelProblem(self, cast(KernelModel, model))
+
+
+class Optimum(NamedTuple):
+    """Weights (the constant coordinate last), dual variables, objective, and the gap."""
+
+    weights: np.ndarray
+    duals: np.ndarray
+    objective: float
+    gap: float
+    passes: int
+
+
+def solve(
+    problem: Problem, lam: float, prior: np.ndarray, tol: float = 1e-10, most: int = 1000, seed: int = 0
+) -> Optimum:
+    """The exact optimum by stochastic dual coordinate ascent (`dual.ascend`).
+
+    Passes in random order until the gap is below tol (times the objective, if that is above 1): the
+    duality gap says how far from the optimum we can be at most.
+
+    The problem has one output; several are solved one by one.
+    """
+    count, factor = len(problem.sides), lam * problem.seen
+    sides = problem.sides[:, 0].astype(float)
+    draw = np.random.default_rng(seed)
+    weights, duals = prior.copy(), np.zeros(count)
+    value, gap, passes = 0.0, np.inf, 0
+    while passes < most and gap > tol * max(1.0, abs(value)):
+        passes += 1
+        ascend(problem.rows, sides, problem.caps, weights, duals, draw.permutation(count), factor)
+        value = problem.objective(weights, prior, lam)
+        gap = value - problem.dual((sides * duals)[:, None], prior, lam)
+    return Optimum(weights, duals, value, gap, passes)
+
+
+class KernelProblem(NamedTuple):
+    """The problem where w is spelled in vectors: seen by a model's kernel and vectors."""
+
+    problem: Problem
+    model: KernelModel
+
+    def objective(self, rows: Any, lam: float) -> float:
+        """f at the coefficients that predict."""
+        model, problem = self.model, self.problem
+        scores, _ = model.scores(rows, len(problem.sides), model.start.average)
+        losses = [problem.caps[some] @ problem.losses(scores[some], some) for some in problem.stretches()]
+        if model.form.precomputed and rows.values.shape[0] != rows.values.shape[1]:
+            raise BadInput("the objective of a precomputed kernel is known on its training table only")
+        length = model.squared_length(model.evaluator(), np.ascontiguousarray(model.mean_weights()), rows)
+        return 0.5 * lam * length + float(sum(losses)) / problem.seen
+
+    def found(self, rows: Any, lam: float, factor: float) -> tuple[float, float]:
+        """f after a fit, and its distance to a lower bound: the dual of the coefficients so far.
+
+        With a budget the coefficients are no longer those of rows: NaN.
+        """
+        model, problem = self.model, self.problem
+        reached = self.objective(rows, lam)
+        if not model.keeps_rows:
+            return reached, math.nan
+        numbers = model.kept.ids.view - model.offset
+        mine = np.flatnonzero(numbers >= 0)
+        table = np.zeros((len(problem.sides), model.start.outputs))
+        table[numbers[mine]] = model.coefficients.view[mine, : model.start.outputs]  # type: ignore[attr-defined]
+        whole = slice(0, len(table))
+        kept = problem.feasible(factor * table, whole)
+        won = float(np.maximum(kept if problem.ranked else problem.sides * kept, 0.0).sum())
+        wide = np.zeros((len(numbers), model.width))
+        wide[mine, : model.start.outputs] = kept[numbers[mine]] / (lam * problem.seen)
+        bound = won / problem.seen - 0.5 * lam * model.squared_length(model.evaluator(), wide, rows)
+        return reached, reached - bound

@@ -1,8 +1,8 @@
-"""Every algorithm is a row: task, loss, step, space, query.
+"""Every algorithm is a row of one table: task, loss, step, space, query; its seed and its section.
 
-To add one: a function in `tasks`, `losses`, `steps` or a file in `spaces`, a row here, a test.
-The generic tests find the row by itself. FTRL rows are given with their first loss and step; any
-loss and any step goes with them (`recipe.py`).
+To add one: a function in `tasks`, `losses`, `steps` or a file in `spaces`, a row here, an oracle in the
+tests, which go over this table. FTRL rows are given with their first loss and step; any loss and any step
+goes with them (`recipe.py`).
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from ..compiled.parts import Part, plain, specialise
-from ..learn import answers, losses, queries, rounds, steps
+from ..learn import losses, queries, rounds, steps
+from ..learn.kernel_spaces import table as kernel_spaces
 from ..learn.kernel_spaces.evidence import EVIDENCE
-from ..learn.paired.company import NAMES
-from ..learn.paired.company import STEPS as RIVAL_STEPS
-from ..learn.spaces import covariances as covariance
-from ..learn.spaces import variances as confidence
+from ..learn.paired.members import WITH_VECTORS, WITH_WEIGHTS
+from ..learn.paired.rounds import player
+from ..learn.spaces import covariances, variances
 from ..learn.spaces.adagrad import ADAGRAD, SOFT
 from ..learn.spaces.arrays import Space
 from ..learn.spaces.ball import CENTER
@@ -25,11 +25,8 @@ from ..learn.spaces.linear import LINEAR
 from ..learn.spaces.norms import GROUP, PNORM, SIGNED, SIMPLEX
 from ..learn.spaces.pegasos import SHRUNK
 from ..learn.spaces.ridge import FULL_RIDGE, RIDGE
-from ..learn.tasks import bandit as gambles
+from ..learn.tasks import Task, bandit, costs, label_sets, numbers
 from ..learn.tasks import classes as tasks
-from ..learn.tasks import costs, label_sets
-from ..learn.tasks.classes import Task
-from .kernel_rows import kernel_rows
 
 
 class Row(NamedTuple):
@@ -40,6 +37,8 @@ class Row(NamedTuple):
     step: Part
     space: Space
     query: Part = queries.always
+    seed: str = ""  # the sources that bring it
+    section: str = ""  # of the mathematics
     origin: Any = None  # how to make it again: a function and its arguments
 
     def learner(self) -> Part:
@@ -61,35 +60,53 @@ class Row(NamedTuple):
 
     def answerer(self) -> Part:
         """Its compiled scores without learning."""
-        return specialise(answers.answer, score=self.space.score)
+        return specialise(rounds.answer, score=self.space.score)
 
     def mean_answerer(self) -> Part | None:
         """The same by the averaged weights; None where they must be spelled out."""
         if self.space.mean is None:
             return None
-        return specialise(answers.answer_mean, score=self.space.score, mean=self.space.mean)
+        return specialise(rounds.answer_mean, score=self.space.score, mean=self.space.mean)
 
     def single(self) -> Part:
         """Its compiled guess for one row."""
-        return specialise(answers.answer_one, score=self.space.score, decide=self.task.decide)
+        return specialise(rounds.answer_one, score=self.space.score, decide=self.task.decide)
 
     def judge(self) -> Part:
         """Its compiled loop that answers with the averaged weights before each round."""
         decide, _, wrong = self.task
         space = self.space
         roles: dict[str, Any] = {"score": space.score, "mean": space.mean, "decide": decide, "wrong": wrong}
-        return specialise(answers.judged, **roles, learn=self.learner())
+        return specialise(rounds.judged, **roles, learn=self.learner())
 
     def words(self) -> dict[str, str]:
         """What each part is called."""
-        parts = {"task": self.task.demand, "loss": self.loss, "step": self.step, "query": self.query}
+        parts = {"task": self.task.demand, "loss": self.loss, "step": self.step}
         return {role: plain(part).__name__ for role, part in parts.items()} | {"space": self.space.name}
 
     def __reduce__(self) -> Any:
         """Rows are pickled by where they come from, not by their compiled parts."""
-        if self.origin is not None:
-            return self.origin
-        return row_named, (next(name for name, row in ALGORITHMS.items() if row is self),)
+        return self.origin
+
+
+class PairedRow(NamedTuple):
+    """A learner whose rounds have several examples: its rule brings task, loss and step at once."""
+
+    rule: str  # of `learn.paired.rules`
+    task: str  # what a round is
+    loss: str
+    step: str
+    space: Space
+    seed: str
+    section: str
+
+    def learner(self) -> Part:
+        """The compiled loop of this rule."""
+        return player(self.rule, WITH_WEIGHTS if self.space is LINEAR else WITH_VECTORS)
+
+    def words(self) -> dict[str, str]:
+        """What each part is called."""
+        return {"task": self.task, "loss": self.loss, "step": self.step, "space": self.space.name}
 
 
 BINARY = Task(tasks.sign, tasks.binary, tasks.differs)
@@ -106,59 +123,10 @@ APART = Task(tasks.highest, tasks.apart, tasks.differs)
 APART_SET = Task(label_sets.running_bar, label_sets.apart_set, label_sets.set_differs)
 OVA = Task(tasks.highest, tasks.one_vs_all, tasks.differs)
 OVA_SET = Task(label_sets.running_bar, label_sets.one_vs_all_set, label_sets.set_differs)
-REGRESSION = Task(tasks.value, tasks.regression, tasks.never)
-ENCLOSE = Task(tasks.value, tasks.enclose, tasks.never)
+REGRESSION = Task(numbers.value, numbers.regression, numbers.never)
+ENCLOSE = Task(numbers.value, numbers.enclose, numbers.never)
 
-# What a step rule is called where all rivals, or two constraints at once, are met.
-SHARED = {"pa": steps.share_pa, "pa1": steps.share_pa1, "pa2": steps.share_pa2}
-BOTH = {"pa": steps.both_pa, "pa1": steps.both_pa1, "pa2": steps.both_pa2}
-
-ALGORITHMS: dict[str, Row] = {
-    "perceptron.binary": Row(BINARY, losses.mistake, steps.unit, LINEAR),
-    "perceptron.top": Row(TOP, losses.mistake, steps.unit, LINEAR),
-    "perceptron.uniform": Row(UNIFORM, losses.mistake, steps.unit, LINEAR),
-    "perceptron.labels": Row(LABELS, losses.mistake, steps.unit, LINEAR),
-}
-for _name, _step in (("pa", steps.pa), ("pa1", steps.pa1), ("pa2", steps.pa2)):
-    ALGORITHMS |= {
-        f"{_name}.binary": Row(BINARY, losses.hinge, _step, LINEAR),
-        f"{_name}.top": Row(TOP, losses.hinge, _step, LINEAR),
-        f"{_name}.all": Row(EVERY, losses.hinge, SHARED[_name], LINEAR),
-        f"{_name}.labels": Row(LABELS, losses.hinge, _step, LINEAR),
-        f"{_name}.calibrated": Row(CALIBRATED, losses.hinge, BOTH[_name], LINEAR),
-        f"{_name}.max_loss": Row(COST, losses.hinge, _step, LINEAR),
-        f"{_name}.prediction": Row(COST_GUESS, losses.hinge, _step, LINEAR),
-        f"{_name}.binary_max_loss": Row(BINARY_COST, losses.hinge, _step, LINEAR),
-        f"{_name}.binary_prediction": Row(BINARY_COST_GUESS, losses.hinge, _step, LINEAR),
-        f"{_name}.regression": Row(REGRESSION, losses.hinge, _step, LINEAR),
-        f"{_name}.uniclass": Row(ENCLOSE, losses.hinge, _step, CENTER),
-    }
-for _shape, _room, _ridge in (("diag", confidence, RIDGE), ("full", covariance, FULL_RIDGE)):
-    for _problem, _task in (("binary", BINARY), ("top", TOP), ("labels", LABELS)):
-        ALGORITHMS |= {
-            f"arow_{_shape}.{_problem}": Row(_task, losses.hinge, steps.pa2, _room.AROW),
-            f"cw_{_shape}.{_problem}": Row(_task, losses.watchful, steps.cw, _room.SCW),
-            f"scw1_{_shape}.{_problem}": Row(_task, losses.watchful, steps.scw1, _room.SCW),
-            f"scw2_{_shape}.{_problem}": Row(_task, losses.watchful, steps.scw2, _room.SCW),
-        }
-    for _problem, _task in (("binary", BINARY), ("top", APART), ("labels", APART_SET)):
-        ALGORITHMS[f"sop_{_shape}.{_problem}"] = Row(_task, losses.mistake, steps.unit, _ridge)
-for _problem, _task in (
-    ("binary", BINARY), ("top", TOP), ("labels", LABELS), ("apart", OVA), ("apart_labels", OVA_SET)
-):  # fmt: skip
-    ALGORITHMS[f"pegasos.{_problem}"] = Row(_task, losses.hinge, steps.unit, SHRUNK)
-ALGORITHMS["pnorm_aggressive.binary"] = Row(BINARY, losses.hinge, steps.aggressive, PNORM)
-ALGORITHMS["ridge.binary"] = Row(BINARY, losses.always, steps.unit, FULL_RIDGE)
-
-# A scheduled step does not ask how long z is in the dual norm: the cheap length will do.
-REGULARIZERS = {
-    "l2": LINEAR, "adagrad": ADAGRAD, "coin": COIN, "soft": SOFT,
-    **{room.name: room._replace(size=LINEAR.size) for room in (PNORM, GROUP, SIGNED, SIMPLEX)},
-}  # fmt: skip
-PROBLEMS = {"binary": BINARY, "top": TOP, "labels": LABELS, "regression": REGRESSION}
-for _name, _regular in REGULARIZERS.items():
-    for _problem, _task in PROBLEMS.items():
-        ALGORITHMS[f"ftrl_{_name}.{_problem}"] = Row(_task, losses.hinge, steps.unit, _regular)
+BANDIT = Task(bandit.play, bandit.reward, tasks.differs)
 
 LOSSES = {
     "perceptron": losses.perceptron, "hinge": losses.hinge, "squared_hinge": losses.squared_hinge,
@@ -169,6 +137,147 @@ STEPS = {
     "constant": steps.unit, "unit": steps.unit, "sqrt": steps.sqrt,
     "pa": steps.pa, "pa1": steps.pa1, "pa2": steps.pa2,
 }  # fmt: skip
+# A scheduled step does not ask how long z is in the dual norm: the cheap length will do.
+REGULARIZERS = {
+    "l2": LINEAR, "adagrad": ADAGRAD, "coin": COIN, "soft": SOFT,
+    **{room.name: room._replace(size=LINEAR.size) for room in (PNORM, GROUP, SIGNED, SIMPLEX)},
+}  # fmt: skip
+PROBLEMS = {"binary": BINARY, "top": TOP, "labels": LABELS}
+
+
+def _first_order() -> dict[str, Row]:
+    """Perceptrons and Passive-Aggressive learners."""
+
+    def perceptron(task: Task, section: str = "2.3") -> Row:
+        return Row(task, losses.mistake, steps.unit, LINEAR, seed="S0 S2", section=section)
+
+    found = {
+        "perceptron.binary": perceptron(BINARY, "1.1"), "perceptron.top": perceptron(TOP),
+        "perceptron.uniform": perceptron(UNIFORM), "perceptron.labels": perceptron(LABELS),
+    }  # fmt: skip
+    for name, step, shared, both in (
+        ("pa", steps.pa, steps.share_pa, steps.both_pa),
+        ("pa1", steps.pa1, steps.share_pa1, steps.both_pa1),
+        ("pa2", steps.pa2, steps.share_pa2, steps.both_pa2),
+    ):
+        plain_row = Row(BINARY, losses.hinge, step, LINEAR, seed="S0 S4", section="2.3")
+        found |= {
+            f"{name}.binary": plain_row._replace(section="1.2"),
+            f"{name}.top": plain_row._replace(task=TOP),
+            f"{name}.all": plain_row._replace(task=EVERY, step=shared),
+            f"{name}.labels": plain_row._replace(task=LABELS),
+            f"{name}.calibrated": plain_row._replace(task=CALIBRATED, step=both),
+            f"{name}.max_loss": plain_row._replace(task=COST),
+            f"{name}.prediction": plain_row._replace(task=COST_GUESS),
+            f"{name}.binary_max_loss": plain_row._replace(task=BINARY_COST),
+            f"{name}.binary_prediction": plain_row._replace(task=BINARY_COST_GUESS),
+            f"{name}.regression": plain_row._replace(task=REGRESSION, section="2.1"),
+            f"{name}.uniclass": plain_row._replace(task=ENCLOSE, space=CENTER, section="2.2"),
+        }
+    return found
+
+
+def _second_order() -> dict[str, Row]:
+    """AROW, CW, SCW and the second-order Perceptron, with a diagonal or a full covariance."""
+    found: dict[str, Row] = {}
+    for shape, arow, scw, ridge in (
+        ("diag", variances.AROW, variances.SCW, RIDGE),
+        ("full", covariances.AROW, covariances.SCW, FULL_RIDGE),
+    ):
+        for problem, task in PROBLEMS.items():
+            found |= {
+                f"arow_{shape}.{problem}": Row(task, losses.hinge, steps.pa2, arow, section="1.3"),
+                f"cw_{shape}.{problem}": Row(task, losses.watchful, steps.cw, scw, section="1.3"),
+                f"scw1_{shape}.{problem}": Row(task, losses.watchful, steps.scw1, scw, section="1.3"),
+                f"scw2_{shape}.{problem}": Row(task, losses.watchful, steps.scw2, scw, section="1.3"),
+            }
+        for problem, task in (("binary", BINARY), ("top", APART), ("labels", APART_SET)):
+            found[f"sop_{shape}.{problem}"] = Row(task, losses.mistake, steps.unit, ridge, section="1.3")
+    return found
+
+
+def _regularized() -> dict[str, Row]:
+    """Pegasos, the aggressive p-norm learner, ridge regression, follow the regularised leader."""
+    found = {}
+    for problem, task in (PROBLEMS | {"apart": OVA, "apart_labels": OVA_SET}).items():
+        found[f"pegasos.{problem}"] = Row(task, losses.hinge, steps.unit, SHRUNK, seed="S3", section="5")
+    found |= {
+        "pnorm_aggressive.binary": Row(BINARY, losses.hinge, steps.aggressive, PNORM, seed="S2", section="3"),
+        "ridge.binary": Row(BINARY, losses.always, steps.unit, FULL_RIDGE, seed="S2", section="7.2"),
+    }
+    for name, space in REGULARIZERS.items():
+        for problem, task in (PROBLEMS | {"regression": REGRESSION}).items():
+            row = Row(task, losses.hinge, steps.unit, space, seed="S2", section="3")
+            found[f"ftrl_{name}.{problem}"] = row
+    return found
+
+
+def _with_kernels(rows: dict[str, Row]) -> dict[str, Row]:
+    """`kernel_pa1.top` keeps every vector, `budget_pa1.top` few; then those with a name of their own."""
+    found = {}
+    for name, row in rows.items():
+        family, problem = name.split(".")
+        if family in ("perceptron", "pa", "pa1", "pa2", "pegasos"):
+            use = "center" if problem == "uniclass" else "shrunk" if family == "pegasos" else "plain"
+            all_kept, few_kept = kernel_spaces.EXPANSIONS[use], kernel_spaces.PROJECTIONS[use]
+            found[f"kernel_{name}"] = row._replace(space=all_kept, seed="S0 S2 S4", section="4.1")
+            found[f"budget_{name}"] = row._replace(space=few_kept, seed="S2", section="4.3")
+    for problem in PROBLEMS:
+        mistakes = rows[f"perceptron.{problem}"]._replace(seed="S2", section="4.5")
+        hinge = rows[f"pa1.{problem}"]._replace(seed="S2", section="4.3")
+        found |= {
+            f"projectron.{problem}": mistakes._replace(space=kernel_spaces.PROJECTION, section="4.3"),
+            f"projectron_plus.{problem}": hinge._replace(step=steps.whole, space=kernel_spaces.PLUS),
+            f"rbp.{problem}": mistakes._replace(space=kernel_spaces.DROP),
+            f"forgetron.{problem}": mistakes._replace(space=kernel_spaces.FADE),
+            f"stoptron.{problem}": mistakes._replace(space=kernel_spaces.STOP),
+            f"om2.{problem}": hinge._replace(
+                step=steps.aggressive, space=kernel_spaces.MULTIKERNEL, section="4.6"
+            ),
+        }
+    return found
+
+
+def _with_protocols() -> dict[str, Row]:
+    """Rows behind learners that ask, play or track."""
+    found = {
+        "evidence.binary": Row(BINARY, losses.always, steps.unit, EVIDENCE, seed="S2", section="7.2"),
+        "banditron.top": Row(BANDIT, losses.always, steps.unit, LINEAR, seed="S2", section="8.1"),
+    }
+    for problem, task in PROBLEMS.items():
+        for name, space in (("shifting", SHIFTING), ("projected", PROJECTED)):
+            row = Row(task, losses.mistake, steps.unit, space, seed="S2", section="8.2")
+            found[f"{name}.{problem}"] = row
+    return found
+
+
+def _paired() -> dict[str, PairedRow]:
+    """Rounds of several examples: of classes, of the documents of a query, of candidates."""
+    found = {}
+    rounds_of = {"binary": "pair", "top": "round_of_classes", "labels": "round_of_labels"}
+    for rule in ("dca", "sequential", "auc", "max_violators", "correct_mistakes"):
+        for problem, task in rounds_of.items():
+            section = "6.3" if problem == "binary" else "6.5"
+            for prefix, space in (("", LINEAR), ("kernel_", kernel_spaces.EXPANSION)):
+                row = PairedRow(rule, task, "hinge", rule, space, "S1", section)
+                found[f"{prefix}paired_{rule}.{problem}"] = row
+    for rule in ("auc", "max_violators"):
+        found[f"ranking_{rule}.queries"] = PairedRow(rule, "query", "hinge", rule, LINEAR, "S1", "6.7")
+    for step in ("pa", "pa1", "pa2", "perceptron"):
+        loss = "mistake" if step == "perceptron" else "hinge"
+        row = PairedRow(f"rival_{step}", "rival", loss, step, LINEAR, "S0", "2.3")
+        found[f"candidates_{step}.groups"] = row
+    return found
+
+
+def _all_rows() -> dict[str, Row | PairedRow]:
+    """The table, every row of it made again by its name."""
+    linear = _first_order() | _second_order() | _regularized()
+    single = linear | _with_kernels(linear) | _with_protocols()
+    named = {name: row._replace(origin=(row_named, (name,))) for name, row in single.items()}
+    return named | _paired()
+
+
 _assembled: dict[str, Row] = {}
 FORGETS = "~"  # at the end of a name: the same, forgetting
 
@@ -177,57 +286,18 @@ def row_named(name: str) -> Row:
     """A row of the table, an FTRL row with another loss and step ("ftrl_l2.binary:logistic:sqrt"), or a row
     with weights that forgets ("pa1.binary~").
     """
-    for table in (ALGORITHMS, KERNEL_ROWS, MORE_ROWS):
-        if name in table:
-            return table[name]
-    if name not in _assembled and name.endswith(FORGETS):
-        row = row_named(name.removesuffix(FORGETS))
-        _assembled[name] = row._replace(space=FORGETFUL, origin=(row_named, (name,)))
-    if name not in _assembled:
-        base, loss, step = name.split(":")
-        row = ALGORITHMS[base]
-        origin = (row_named, (name,))
-        _assembled[name] = row._replace(loss=LOSSES[loss], step=STEPS[step], origin=origin)
-    return _assembled[name]
+    found = ROWS.get(name) or _assembled.get(name)
+    if not isinstance(found, Row):
+        if name.endswith(FORGETS):
+            found = row_named(name.removesuffix(FORGETS))._replace(space=FORGETFUL)
+        else:
+            base, loss, step = name.split(":")
+            found = row_named(base)._replace(loss=LOSSES[loss], step=STEPS[step])
+        found = _assembled[name] = found._replace(origin=(row_named, (name,)))
+    return found
 
 
-# The kernel learners, each one of these rows in a Space that is spelled in vectors.
-KERNEL_ROWS: dict[str, Row] = {
-    name: row._replace(origin=(row_named, (name,))) for name, row in kernel_rows(ALGORITHMS).items()
-}
-
-# Rows behind learners with a protocol of their own.
-MORE_ROWS: dict[str, Row] = {
-    "evidence.binary": ALGORITHMS["ridge.binary"]._replace(space=EVIDENCE),
-    "banditron.top": Row(
-        Task(gambles.play, gambles.reward, tasks.differs), losses.always, steps.unit, LINEAR
-    ),
-}
-for _problem, _task in (("binary", BINARY), ("top", TOP), ("labels", LABELS)):
-    MORE_ROWS[f"shifting.{_problem}"] = Row(_task, losses.mistake, steps.unit, SHIFTING)
-    MORE_ROWS[f"projected.{_problem}"] = Row(_task, losses.mistake, steps.unit, PROJECTED)
-MORE_ROWS = {name: row._replace(origin=(row_named, (name,))) for name, row in MORE_ROWS.items()}
-
-# Where each family comes from: the seed that brings it, and its section of the mathematics.
-SOURCES = {
-    "perceptron": ("S0 S2", "1.1"), "pa": ("S0 S4", "1.2"), "pa1": ("S0 S4", "1.2"),
-    "pa2": ("S0 S4", "1.2"), "arow": ("", "1.3"), "cw": ("", "1.3"), "scw1": ("", "1.3"),
-    "scw2": ("", "1.3"), "sop": ("", "1.3"), "pegasos": ("S3", "5"), "pnorm": ("S2", "3"),
-    "ridge": ("S2", "7.2"), "ftrl": ("S2", "3"), "kernel": ("S0 S2 S4", "4.1"), "budget": ("S2", "4.3"),
-    "projectron": ("S2", "4.3"), "rbp": ("S2", "4.5"), "forgetron": ("S2", "4.5"), "stoptron": ("S2", "4.5"),
-    "om2": ("S2", "4.6"), "evidence": ("S2", "7.2"), "banditron": ("S2", "8.1"), "shifting": ("S2", "8.2"),
-    "projected": ("S2", "8.2"),
-}  # fmt: skip
-PLACES = {"regression": "2.1", "uniclass": "2.2", "binary": "", "binary_max_loss": "2.3"}
-
-
-def source(name: str) -> tuple[str, str]:
-    """Seed and section of a row of the table."""
-    family, problem = name.split(".")
-    seed, section = SOURCES[family.split("_")[0]]
-    if section == "1.2" or section == "1.1":
-        section = PLACES.get(problem, "2.3") or section
-    return seed, section
+ROWS = _all_rows()
 
 
 def algorithms() -> list[dict[str, str]]:
@@ -238,31 +308,6 @@ def algorithms() -> list[dict[str, str]]:
     >>> [row["name"] for row in algorithms() if row["loss"] == "mistake"][:2]
     ['perceptron.binary', 'perceptron.top']
     """
-    table = []
-    for name, row in (ALGORITHMS | KERNEL_ROWS | MORE_ROWS).items():
-        words, (seed, section) = row.words(), source(name)
-        parts = {role: words[role] for role in ("task", "loss", "step", "space")}
-        table.append({"name": name, **parts, "seed": seed, "section": section})
-    return table + _paired_lines()
-
-
-def _paired_lines() -> list[dict[str, str]]:
-    """The learners of `paired_rounds`, whose rounds have several examples."""
-    found = []
-    tasks = {"binary": "pair", "top": "round_of_classes", "labels": "round_of_labels"}
-    for rule in (name for name in NAMES if name != "rival"):
-        for problem, task in tasks.items():
-            section = "6.3" if problem == "binary" else "6.5"
-            for prefix, space in (("", "linear"), ("kernel_", "expansion")):
-                found.append((f"{prefix}paired_{rule}.{problem}", task, "hinge", rule, space, section))
-    for rule in ("auc", "max_violators"):
-        found.append((f"ranking_{rule}.queries", "query", "hinge", rule, "linear", "6.7"))
-    for step in RIVAL_STEPS:
-        loss = "mistake" if step == "perceptron" else "hinge"
-        found.append((f"candidates_{step}.groups", "rival", loss, step, "linear", "2.3"))
-    seeds = {"2.3": "S0"}
     return [
-        {"name": name, "task": task, "loss": loss, "step": step, "space": space,
-         "seed": seeds.get(section, "S1"), "section": section}
-        for name, task, loss, step, space, section in found
-    ]  # fmt: skip
+        {"name": name, **row.words(), "seed": row.seed, "section": row.section} for name, row in ROWS.items()
+    ]

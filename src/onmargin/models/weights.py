@@ -76,6 +76,11 @@ class Model:
                 self.asking.place = np.zeros(self.asking.room)
             self._prepare()
 
+    @property
+    def asks(self) -> bool:
+        """Do the rounds to come ask for their label?"""
+        return self.asking is not None and self.asking.active
+
     def played(self) -> Row:
         """The row as it is played: asking for labels, with its moves counted, or plainly."""
         row, asking = self.row, self.asking

@@ -9,12 +9,11 @@ from sklearn.utils.validation import check_X_y
 
 from ..errors import BadInput, require_whole
 from ..features.tables import to_rows
-from ..models.sdca import solve
-from ..models.svm import Problem
-from ..interface.labels import Labels, distinct, shortened
 from ..interface.fields import require_positive
+from ..interface.labels import Labels, distinct, shortened
 from ..interface.priors import Prior
 from ..interface.tables import DTYPES, checked_weights, in_one_line
+from ..models.svm import Problem, solve
 
 
 class Optimum(NamedTuple):

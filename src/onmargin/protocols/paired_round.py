@@ -12,12 +12,10 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ..compiled.parts import plain, specialise
 from ..errors import BadInput, require_whole
-from ..learn.paired import joint as paired
+from ..learn.paired.joint import ENOUGH, ROUNDED, SWEEPS, gap_left, joint
+from ..learn.paired.rules import RULES as ALL_RULES
 
-RULES = {
-    "dca": paired.dca, "sequential": paired.sequential, "auc": paired.auc,
-    "max_violators": paired.max_violators, "correct_mistakes": paired.correct_mistakes,
-}  # fmt: skip
+RULES = ("dca", "sequential", "auc", "max_violators", "correct_mistakes")
 
 
 def paired_round(
@@ -66,10 +64,10 @@ def paired_round(
     for _ in range(sweeps or 1):
         _go_over(rule, gram, margins, signs > 0, each, alphas, float(C), asked)
     if rule == "dca":
-        left = float(plain(paired.gap_left)(margins, each, alphas, float(C), asked))
-        if left > 2 * paired.ENOUGH * (max(1.0, C) if C < math.inf else 1.0):
+        left = float(plain(gap_left)(margins, each, alphas, float(C), asked))
+        if left > 2 * ENOUGH * (max(1.0, C) if C < math.inf else 1.0):
             warnings.warn(
-                f"dca stopped after {paired.SWEEPS} sweeps with a gap of {left:.3g}; give sweeps= to go on, "
+                f"dca stopped after {SWEEPS} sweeps with a gap of {left:.3g}; give sweeps= to go on, "
                 "or a smaller C", ConvergenceWarning, stacklevel=2,
             )  # fmt: skip
     return start + (each * alphas) @ z, alphas
@@ -82,7 +80,8 @@ def _go_over(
     """The rule, or each index set of a list, once."""
     chosen = np.zeros(len(margins), bool)
     if isinstance(rule, str) and rule in RULES:
-        specialise(RULES[rule])(gram, margins, positive, weights, alphas, chosen, C, margin, paired.GRAIN)
+        solve = specialise(ALL_RULES[rule]["solve_one"])
+        solve(gram, margins, positive, weights, alphas, chosen, C, margin, ROUNDED)
         return
     if isinstance(rule, str) or not isinstance(rule, list | tuple):
         raise BadInput(f"rule={rule!r}; wanted one of {', '.join(RULES)}, or a list of index sets")
@@ -93,7 +92,7 @@ def _go_over(
         except (IndexError, TypeError, ValueError):
             raise BadInput(f"rule has {indices!r}; wanted sets of row numbers below {len(margins)}") from None
         asked = margin * float(weights[chosen].sum())
-        specialise(paired.joint)(gram, margins, weights, alphas, chosen, C, asked)
+        specialise(joint)(gram, margins, weights, alphas, chosen, C, asked)
 
 
 def _signs(y: Any, count: int) -> np.ndarray:

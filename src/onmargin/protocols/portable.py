@@ -17,10 +17,10 @@ import numpy as np
 
 from ..compiled.parts import plain
 from ..errors import BadInput
+from ..interface.priors import Prior
 from ..kernels import composed, simple
 from ..kernels.base import Kernel
 from ..models.recipe import Recipe
-from ..interface.priors import Prior
 
 KERNELS: dict[str, type[Kernel]] = {
     name: kind

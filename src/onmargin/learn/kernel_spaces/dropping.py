@@ -8,26 +8,25 @@ from __future__ import annotations
 import math
 
 from ...compiled.parts import part
-from ..vocabulary import ROOM
-from .expansion import COUNT, MISTAKES, OLDEST, QUOTA
+from ..vocabulary import FORGETRON_MISTAKES, OLDEST, QUOTA, ROOM, VECTORS
 from .projection import take_slot
 
 
 @part
 def add_stop(space, rows, now, pull, step, dated, hyper):
     """Stoptron: no vector is kept beyond the budget."""
-    count = int(space.ledger[COUNT])
+    count = int(space.ledger[VECTORS])
     if count >= hyper.numbers[ROOM]:
         return 0.0
     take_slot(space, rows, now, count, pull, step, dated)
-    space.ledger[COUNT] += 1.0
+    space.ledger[VECTORS] += 1.0
     return step
 
 
 @part
 def add_drop(space, rows, now, pull, step, dated, hyper):
     """RBP: where there is no room, a slot chosen by the round's luck. Cavallanti et al. 2007."""
-    if space.ledger[COUNT] < hyper.numbers[ROOM]:
+    if space.ledger[VECTORS] < hyper.numbers[ROOM]:
         return add_stop(space, rows, now, pull, step, dated, hyper)
     slot = int(now.luck * hyper.numbers[ROOM])
     take_slot(space, rows, now, slot, pull, step, dated)
@@ -59,8 +58,8 @@ def add_fade(space, rows, now, pull, step, dated, hyper):
     sigma = |alpha_r|, mu = <alpha_r, f(x_r)> / sigma with the newcomer in f; a = sigma^2 - 2 sigma mu,
     b = 2 sigma, c = Q - 15/32 M.
     """
-    ledger, count = space.ledger, int(space.ledger[COUNT])
-    ledger[MISTAKES] += 1.0
+    ledger, count = space.ledger, int(space.ledger[VECTORS])
+    ledger[FORGETRON_MISTAKES] += 1.0
     if count < hyper.numbers[ROOM]:
         take_square(space, rows, now, count, count)
         return add_stop(space, rows, now, pull, step, dated, hyper)
@@ -74,7 +73,7 @@ def add_fade(space, rows, now, pull, step, dated, hyper):
         along += weights[oldest, k] * total
         sigma += weights[oldest, k] * weights[oldest, k]
     a, b = sigma - 2.0 * along, 2.0 * math.sqrt(sigma)
-    phi = shrinkage(a, b, ledger[QUOTA] - 15.0 / 32.0 * ledger[MISTAKES])
+    phi = shrinkage(a, b, ledger[QUOTA] - 15.0 / 32.0 * ledger[FORGETRON_MISTAKES])
     for i in range(count):
         for k in range(pull.shape[0]):
             weights[i, k] *= phi

@@ -11,14 +11,14 @@ import math
 from ...compiled.parts import part
 from ..spaces.arrays import Space, as_they_lie, less_drift
 from ..spaces.linear import size
-from .expansion import COUNT
+from ..vocabulary import VECTORS
 from .projection import Budgeted, residual, solve_back, take_slot
 
 
 @part
 def score(space, rows, now, hyper, scores):
     """Y'c / (1 + v); c stays in `work`, v in the notes."""
-    count = int(space.ledger[COUNT])
+    count = int(space.ledger[VECTORS])
     variance = residual(space.square, rows.values[now.row], space.work, count, rows.own[now.row])
     solve_back(space.square, space.work, count)
     total = 0.0
@@ -31,13 +31,13 @@ def score(space, rows, now, hyper, scores):
 @part
 def move(space, rows, now, pull, step, margin, hyper):
     """Keep the row with its label; the factor gains (L^-1 k, sqrt(1 + v))."""
-    count = int(space.ledger[COUNT])
+    count = int(space.ledger[VECTORS])
     variance = residual(space.square, rows.values[now.row], space.work, count, rows.own[now.row])
     for j in range(count):
         space.square[count, j] = space.work[j]
     space.square[count, count] = math.sqrt(1.0 + variance)
     take_slot(space, rows, now, count, pull, 1.0, 0.0)
-    space.ledger[COUNT] += 1.0
+    space.ledger[VECTORS] += 1.0
     return step
 
 

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...compiled.parts import part
+from ..vocabulary import CENTER_SCALE, FOLDED, FOLDED_SHARE, LEDGER_LENGTH
 
 
 class Prepared(NamedTuple):
@@ -36,16 +37,10 @@ class Expansion(NamedTuple):
     notes: np.ndarray  # k(x, x) of the row at hand; squared distance from the span, where projected
 
 
-# The ledger: vectors kept; the centre's scale, |centre|^2, sum of scales, round of its last move, omega and
-# the sum of omegas, what its folds came to for older coefficients (a factor, and the drift's share of them);
-# the Forgetron's oldest slot, Q, mistakes.
-COUNT, SCALE, LENGTH, SPREAD, LAST, OMEGA, OMEGAS, FOLDED, SHARED, OLDEST, QUOTA, MISTAKES = range(12)
-
-
 def fresh_ledger() -> np.ndarray:
     """As it is before the first round."""
-    ledger = np.zeros(12)
-    ledger[SCALE] = ledger[FOLDED] = 1.0
+    ledger = np.zeros(LEDGER_LENGTH)
+    ledger[CENTER_SCALE] = ledger[FOLDED] = 1.0
     return ledger
 
 
@@ -85,7 +80,7 @@ def add(space, rows, now, pull, step, dated, hyper):
 def fold(space, rows, factor, share):
     """All coefficients times `factor`; the drift takes `share` of them first. (Older ones: the ledger.)"""
     ledger = space.ledger
-    ledger[SHARED] += share * ledger[FOLDED]
+    ledger[FOLDED_SHARE] += share * ledger[FOLDED]
     ledger[FOLDED] *= factor
     for j in range(space.weights.shape[0]):
         for k in range(space.weights.shape[1]):

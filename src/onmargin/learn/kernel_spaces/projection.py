@@ -15,10 +15,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ...compiled.parts import part, summing
-from ..vocabulary import GRAIN, ROOM, TOLERANCE
-from .expansion import COUNT
+from ..vocabulary import ROOM, ROUNDING, TOLERANCE, VECTORS
 
-RIDGE = 1e-12  # of k(x, x), on the diagonal: rows that come in order have no inverse without it
+DIAGONAL = 1e-12  # of k(x, x), on the diagonal: rows that come in order have no inverse without it
 
 
 class Kept(NamedTuple):
@@ -44,7 +43,7 @@ class Budgeted(NamedTuple):
 @part
 def read(space, rows, row, scores):
     """scores[k] = sum_i coefficient_ik k(x_i, x)"""
-    count = int(space.ledger[COUNT])
+    count = int(space.ledger[VECTORS])
     for k in range(space.weights.shape[1]):
         scores[k] = 0.0
     for i in range(count):
@@ -56,7 +55,7 @@ def read(space, rows, row, scores):
 def read_dated(space, rows, row, scores, factor):
     """scores[k] += factor sum_i drift_ik k(x_i, x)"""
     if space.drift.size:
-        for i in range(int(space.ledger[COUNT])):
+        for i in range(int(space.ledger[VECTORS])):
             for k in range(space.drift.shape[1]):
                 scores[k] += factor * space.drift[i, k] * rows.values[row, i]
 
@@ -64,7 +63,7 @@ def read_dated(space, rows, row, scores, factor):
 @part
 def fold(space, rows, factor, share):
     """All coefficients times `factor`; the drift takes `share` of them first."""
-    for i in range(int(space.ledger[COUNT])):
+    for i in range(int(space.ledger[VECTORS])):
         for k in range(space.weights.shape[1]):
             if space.drift.size:
                 space.drift[i, k] += share * space.weights[i, k]
@@ -135,15 +134,15 @@ def add_projection(space, now, pull, step, dated, count):
 @part
 def settle(space, rows, now, pull, step, dated, hyper, gap):
     """Keep the row or project it; `gap` is its squared distance from the span, v is in `work`."""
-    count, own = int(space.ledger[COUNT]), rows.own[now.row]
+    count, own = int(space.ledger[VECTORS]), rows.own[now.row]
     far = squared(pull) * gap > hyper.numbers[TOLERANCE] ** 2
-    if far and gap > hyper.numbers[GRAIN] * own and count < hyper.numbers[ROOM]:
+    if far and gap > hyper.numbers[ROUNDING] * own and count < hyper.numbers[ROOM]:
         space.notes[1] = 0.0
         take_slot(space, rows, now, count, pull, step, dated)
         for j in range(count):
             space.square[count, j] = space.work[j]
-        space.square[count, count] = math.sqrt(gap + RIDGE * own)
-        space.ledger[COUNT] += 1.0
+        space.square[count, count] = math.sqrt(gap + DIAGONAL * own)
+        space.ledger[VECTORS] += 1.0
         return step
     space.notes[1] = gap
     return add_projection(space, now, pull, step, dated, count)
@@ -152,7 +151,7 @@ def settle(space, rows, now, pull, step, dated, hyper, gap):
 @part
 def add(space, rows, now, pull, step, dated, hyper):
     """phi(x) is kept, or its projection added."""
-    count, own = int(space.ledger[COUNT]), rows.own[now.row]
+    count, own = int(space.ledger[VECTORS]), rows.own[now.row]
     gap = residual(space.square, rows.values[now.row], space.work, count, own)
     return settle(space, rows, now, pull, step, dated, hyper, gap)
 
@@ -164,12 +163,12 @@ def move_plus(space, rows, now, pull, step, margin, hyper):
     With l = 1 - m (the step given), n^2 = |P z|^2 and the distance delta of z from the span: if
     l > delta / tolerance, tau = min(l / n^2, 2 (l - delta / tolerance) / n^2, 1) times the projection.
     """
-    count, own = int(space.ledger[COUNT]), rows.own[now.row]
+    count, own = int(space.ledger[VECTORS]), rows.own[now.row]
     gap = residual(space.square, rows.values[now.row], space.work, count, own)
     if margin <= 0.0:
         return settle(space, rows, now, pull, now.weight, now.weight * now.clock, hyper, gap)
     length = squared(pull)
-    if gap <= hyper.numbers[GRAIN] * own:
+    if gap <= hyper.numbers[ROUNDING] * own:
         left = step
     elif hyper.numbers[TOLERANCE] > 0.0:
         left = step - math.sqrt(length * gap) / hyper.numbers[TOLERANCE]

@@ -15,7 +15,7 @@ from . import uses as manners
 from .expansion import Expansion
 from .projection import Budgeted
 
-FREE = {
+UNBOUNDED = {
     "read": expansion.read, "read_dated": expansion.read_dated, "add": expansion.add, "fold": expansion.fold
 }  # fmt: skip
 PROJECTED = {
@@ -48,11 +48,11 @@ def _budget(name: str, add: Any) -> Space:
     return space_of("plain", name, Budgeted, PROJECTED | {"add": add})
 
 
-EXPANSION = space_of("plain", "expansion", Expansion, FREE)
+EXPANSION = space_of("plain", "expansion", Expansion, UNBOUNDED)
 EXPANSIONS = {
     "plain": EXPANSION,
-    "shrunk": space_of("shrunk", "expansion", Expansion, FREE),
-    "center": space_of("center", "expansion", Expansion, FREE),
+    "shrunk": space_of("shrunk", "expansion", Expansion, UNBOUNDED),
+    "center": space_of("center", "expansion", Expansion, UNBOUNDED),
 }
 PROJECTIONS = {
     "plain": space_of("plain", "projection", Budgeted, PROJECTED),

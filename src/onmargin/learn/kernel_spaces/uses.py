@@ -13,11 +13,20 @@ import numpy as np
 
 from ...compiled.parts import part
 from ..series import harmonic
-from ..spaces.pegasos_scalars import turn
-from ..vocabulary import BATCH, LAM
-from .expansion import LAST, LENGTH, OMEGA, OMEGAS, SCALE, SPREAD, add, fold, read, read_dated
+from ..spaces.pegasos import turn
+from ..vocabulary import (
+    BATCH,
+    CENTER_LAST,
+    CENTER_LENGTH,
+    CENTER_SCALE,
+    CENTER_SPREAD,
+    LAM,
+    OMEGA,
+    OMEGAS,
+)
+from .expansion import add, fold, read, read_dated
 
-SMALL = 1e-3  # the least scale of a centre
+LEAST_CENTER = 1e-3  # the least scale of a centre
 
 
 @part
@@ -94,8 +103,8 @@ def score_center(space, rows, now, hyper, scores):
     """-|c - phi(x)|, with the learned radius' omega as one more coordinate"""
     ledger, own = space.ledger, rows.own[now.row]
     read(space, rows, now.row, scores)
-    inner = ledger[SCALE] * scores[0]
-    total = max(ledger[LENGTH] - 2.0 * inner + own, 0.0) + ledger[OMEGA] * ledger[OMEGA]
+    inner = ledger[CENTER_SCALE] * scores[0]
+    total = max(ledger[CENTER_LENGTH] - 2.0 * inner + own, 0.0) + ledger[OMEGA] * ledger[OMEGA]
     space.notes[0], space.notes[1] = (own if not math.isfinite(own) else total), 0.0
     scores[0] = -math.sqrt(total)
 
@@ -106,29 +115,29 @@ def move_center(space, rows, now, pull, step, margin, hyper):
     ledger, own = space.ledger, rows.own[now.row]
     share = -step / margin
     total = margin * margin - ledger[OMEGA] * ledger[OMEGA]
-    inner = 0.5 * (ledger[LENGTH] + own - total)
-    ledger[SPREAD] += ledger[SCALE] * (now.clock - ledger[LAST])
-    ledger[OMEGAS] += ledger[OMEGA] * (now.clock - ledger[LAST])
-    ledger[LAST] = now.clock
-    scale = ledger[SCALE] * (1.0 - share)
-    if scale < SMALL:
-        fold(space, rows, scale, ledger[SPREAD])
-        scale, ledger[SPREAD] = 1.0, 0.0
-    ledger[SCALE] = scale
+    inner = 0.5 * (ledger[CENTER_LENGTH] + own - total)
+    ledger[CENTER_SPREAD] += ledger[CENTER_SCALE] * (now.clock - ledger[CENTER_LAST])
+    ledger[OMEGAS] += ledger[OMEGA] * (now.clock - ledger[CENTER_LAST])
+    ledger[CENTER_LAST] = now.clock
+    scale = ledger[CENTER_SCALE] * (1.0 - share)
+    if scale < LEAST_CENTER:
+        fold(space, rows, scale, ledger[CENTER_SPREAD])
+        scale, ledger[CENTER_SPREAD] = 1.0, 0.0
+    ledger[CENTER_SCALE] = scale
     added, taken, kept = share / scale, 0.0, 1.0 - share
     if own > 0.0:  # the origin only draws the centre nearer
-        taken = add(space, rows, now, pull, added, -ledger[SPREAD] * added, hyper)
-    ledger[LENGTH] = kept * kept * ledger[LENGTH] + 2.0 * share * kept * inner
+        taken = add(space, rows, now, pull, added, -ledger[CENTER_SPREAD] * added, hyper)
+    ledger[CENTER_LENGTH] = kept * kept * ledger[CENTER_LENGTH] + 2.0 * share * kept * inner
     if taken != 0.0:
-        ledger[LENGTH] += share * share * (own - space.notes[1])
-    ledger[LENGTH] = max(ledger[LENGTH], 0.0)
+        ledger[CENTER_LENGTH] += share * share * (own - space.notes[1])
+    ledger[CENTER_LENGTH] = max(ledger[CENTER_LENGTH], 0.0)
     ledger[OMEGA] *= kept
     return step
 
 
 def centered(arrays: Any, clock: int, hyper: Any) -> np.ndarray:
     """Coefficients of the centre."""
-    return np.asarray(arrays.weights * arrays.ledger[SCALE])
+    return np.asarray(arrays.weights * arrays.ledger[CENTER_SCALE])
 
 
 def centered_mean(arrays: Any, clock: int, hyper: Any, weights: np.ndarray) -> np.ndarray:
@@ -136,7 +145,7 @@ def centered_mean(arrays: Any, clock: int, hyper: Any, weights: np.ndarray) -> n
     if clock == 0:
         return weights
     ledger = arrays.ledger
-    spread = ledger[SPREAD] + ledger[SCALE] * (clock - ledger[LAST])
+    spread = ledger[CENTER_SPREAD] + ledger[CENTER_SCALE] * (clock - ledger[CENTER_LAST])
     return np.asarray((spread * arrays.weights + arrays.drift) / clock)
 
 
@@ -144,4 +153,4 @@ def omega(ledger: np.ndarray, clock: int, averaged: bool) -> float:
     """The learned radius' coordinate (0 where the radius is given), or its mean."""
     if not averaged or clock == 0:
         return float(ledger[OMEGA])
-    return float(ledger[OMEGAS] + ledger[OMEGA] * (clock - ledger[LAST])) / clock
+    return float(ledger[OMEGAS] + ledger[OMEGA] * (clock - ledger[CENTER_LAST])) / clock

@@ -10,8 +10,6 @@ follows from the one before (`further`).
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ...compiled.parts import part, specialise
@@ -20,11 +18,20 @@ ARRIVAL = -1  # among the members of a round: the example that has just come
 
 
 @part
+def wrapped_product(left, right):
+    """left right modulo 2^64, by halves: NumPy's scalars warn where machine words wrap."""
+    half, low = np.uint64(32), np.uint64(0xFFFFFFFF)
+    lower = (left & low) * (right & low)
+    cross = (((left >> half) * (right & low)) & low) + (((left & low) * (right >> half)) & low)
+    return ((((lower >> half) + cross) & low) << half) | (lower & low)
+
+
+@part
 def further(uniform):
     """The next uniform in [0, 1) after this one: its 53 bits, mixed (Steele, Lea & Flood's splitmix64)."""
     bits = np.uint64(uniform * 9007199254740992.0) + np.uint64(0x9E3779B97F4A7C15)
-    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    bits = wrapped_product(bits ^ (bits >> np.uint64(30)), np.uint64(0xBF58476D1CE4E5B9))
+    bits = wrapped_product(bits ^ (bits >> np.uint64(27)), np.uint64(0x94D049BB133111EB))
     bits = bits ^ (bits >> np.uint64(31))
     return np.float64(bits >> np.uint64(11)) / 9007199254740992.0
 
@@ -47,7 +54,7 @@ def is_new(members, first, stop, row):
 
 
 @specialise
-def draw_rounds(marks: Any, weights: Any, luck: Any, recent: Any, base: Any, kept: Any, out: Any) -> Any:
+def draw_rounds(marks, weights, luck, recent, base, kept, out):
     """Members of the rounds of a block, and who enters the reservoirs.
 
     `kept` is (slots, seen): pool rows, (classes, size), and how many of each class came; both move on.
@@ -103,3 +110,23 @@ def draw_rounds(marks: Any, weights: Any, luck: Any, recent: Any, base: Any, kep
                     slots[group, slot] = base + entered - 1
     starts[marks.shape[0]] = total
     return entered
+
+
+@specialise
+def draw_pairs(queries, visits, luck, members):
+    """A uniform pair for every round: visits[t] is the query of round t; (better, worse) go to members."""
+    rows, bounds, _, before = queries
+    for t in range(visits.size):
+        low, high = bounds[visits[t]], bounds[visits[t] + 1]
+        begin = before[low]
+        number = begin + np.int64(luck[t] * (before[high] - begin))
+        first = low
+        while high - low > 1:  # the last place whose pairs begin at or before the number
+            middle = (low + high) >> 1
+            if before[middle] <= number:
+                low = middle
+            else:
+                high = middle
+        members[2 * t] = rows[low]
+        members[2 * t + 1] = rows[first + number - before[low]]
+    return visits.size

@@ -13,13 +13,12 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from ...compiled.parts import part, routine
+from ..steps import solve_pair
 
 ENOUGH, SWEEPS = 1e-8, 1000  # duality gap at which the exact rule stops; sweeps it makes at most
 NOTHING = 1e-13  # |d|^2 beside (sum of lengths)^2
-GRAIN, COARSE = 1e-10, 1e-5  # losses that are rounding, in float64 and in float32
+ROUNDED, ROUNDED_COARSELY = 1e-10, 1e-5  # losses that are rounding, in float64 and in float32
 
 
 @routine
@@ -124,38 +123,6 @@ def auc(gram, margins, positive, weights, alphas, chosen, C, margin, grain):
         joint(gram, margins, weights, alphas, chosen, C, 0.5 * total * margin)
 
 
-@routine
-def best_of_two(gram, margins, weights, C, margin):
-    """`dca` of two samples: the better of the free solution and the best points of the box's edges."""
-    one, two = margin - margins[0], margin - margins[1]
-    top, right = weights[0] * C, weights[1] * C
-    own, other, cross = gram[0, 0], gram[1, 1], gram[0, 1]
-    determinant = own * other - cross * cross
-    if determinant > 1e-12 * own * other:
-        first = (other * one - cross * two) / determinant
-        second = (own * two - cross * one) / determinant
-        if 0.0 <= first <= top and 0.0 <= second <= right:
-            return first, second
-    best, best_first, best_second = 0.0, 0.0, 0.0
-    for edge in range(4):
-        if edge < 2:  # the first coefficient at an end of its range
-            first = 0.0 if edge == 0 else top
-            second = 0.0
-            if other > 0.0 and first < math.inf:
-                second = min(max((two - cross * first) / other, 0.0), right)
-        else:
-            second = 0.0 if edge == 2 else right
-            first = 0.0
-            if own > 0.0 and second < math.inf:
-                first = min(max((one - cross * second) / own, 0.0), top)
-        if first < math.inf and second < math.inf:
-            quadratic = own * first * first + other * second * second + 2.0 * cross * first * second
-            value = first * one + second * two - 0.5 * quadratic
-            if value > best:
-                best, best_first, best_second = value, first, second
-    return best_first, best_second
-
-
 @part
 def gap_left(margins, weights, alphas, C, margin):
     """P - D = sum_j (c_j C - a_j) [margin - mu_j]_+ + a_j [mu_j - margin]_+; hard margin: the worst part."""
@@ -173,7 +140,10 @@ def gap_left(margins, weights, alphas, C, margin):
 def dca(gram, margins, positive, weights, alphas, chosen, C, margin, grain):
     """The exact solution: two samples in closed form, more by single steps until the gap is closed."""
     if chosen.shape[0] == 2 and alphas[0] == 0.0 and alphas[1] == 0.0:
-        first, second = best_of_two(gram, margins, weights, C, margin)
+        first, second = solve_pair(
+            margin - margins[0], margin - margins[1], gram[0, 0], gram[1, 1], gram[0, 1], weights[0] * C,
+            weights[1] * C,
+        )  # fmt: skip
         alphas[0] = first / weights[0] if weights[0] > 0.0 else 0.0
         alphas[1] = second / weights[1] if weights[1] > 0.0 else 0.0
         for i in range(2):
@@ -190,8 +160,3 @@ def dca(gram, margins, positive, weights, alphas, chosen, C, margin, grain):
         scale = max(1.0, C) if C < math.inf else 1.0
         if gap_left(margins, weights, alphas, C, margin) <= ENOUGH * scale:
             return
-
-
-def dual_value(gram: np.ndarray, start: np.ndarray, a: np.ndarray, margin: float) -> float:
-    """D(a), `start` being the margins before the round."""
-    return float(a @ (margin - start) - 0.5 * a @ gram @ a)

@@ -1,4 +1,4 @@
-"""How the members of a paired round are read and moved by: weights first, then vectors.
+"""How the members of a paired round are scored, compared and moved by: with weights, and with vectors.
 
 With weights a member is a row of the pool, or (ARRIVAL) the row at hand; with vectors every member is a
 vector of the block, whose scores are kept up to date.
@@ -11,30 +11,30 @@ from typing import NamedTuple
 import numpy as np
 
 from ...compiled.outputs import add_rows, add_scores, score_rows
-from ...compiled.parts import part
+from ...compiled.parts import Part, part
 from ...compiled.rows import axpy, dot, item, span
 
 
 @part
-def pick(company, row, member):
+def pick(block, row, member):
     """Where the member lies. Table and pool have one type, so that all below is compiled once."""
     if member < 0:
-        return company.rows, row
-    return company.pool, member
+        return block.rows, row
+    return block.pool, member
 
 
 @part
-def score(space, company, row, member, scores):
+def score(space, block, row, member, scores):
     """scores[c] = <w_c, x>; |x|^2"""
-    rows, at = pick(company, row, member)
+    rows, at = pick(block, row, member)
     return score_rows(rows, at, space.weights, scores)
 
 
 @part
-def mean(space, company, row, member, scores, clock):
+def mean(space, block, row, member, scores, clock):
     """From the scores of w to those of the average."""
     if space.drift.size:
-        add_scores(company.rows, row, space.drift, scores, -1.0 / max(clock, 1))
+        add_scores(block.rows, row, space.drift, scores, -1.0 / max(clock, 1))
 
 
 @part
@@ -61,40 +61,40 @@ def sum_up(rows, row, lane):
 
 
 @part
-def apart(space, company, table, row, first, second):
+def apart(space, block, scratch, row, first, second):
     """|x - x'|^2 of two members, entry by entry."""
-    rows, at = pick(company, row, first)
-    others, there = pick(company, row, second)
-    axpy(rows, at, table.lane, 1.0)
-    axpy(others, there, table.lane, -1.0)
-    return sum_up(rows, at, table.lane) + sum_up(others, there, table.lane)
+    rows, at = pick(block, row, first)
+    others, there = pick(block, row, second)
+    axpy(rows, at, scratch.lane, 1.0)
+    axpy(others, there, scratch.lane, -1.0)
+    return sum_up(rows, at, scratch.lane) + sum_up(others, there, scratch.lane)
 
 
 @part
-def inner(space, company, table, row, begin, few):
+def inner(space, block, scratch, row, begin, few):
     """The Gram matrix of the few that matter: each is spread out once, the later ones read it."""
     for i in range(few):
-        rows, at = pick(company, row, company.members[begin + table.which[i]])
-        table.grams[0, i * few + i] = table.lengths[table.which[i]]
+        rows, at = pick(block, row, block.members[begin + scratch.which[i]])
+        scratch.gram[i * few + i] = scratch.lengths[scratch.which[i]]
         if i + 1 < few:
-            axpy(rows, at, table.lane, 1.0)
+            axpy(rows, at, scratch.lane, 1.0)
             for k in range(i + 1, few):
-                others, there = pick(company, row, company.members[begin + table.which[k]])
-                value, _ = dot(others, there, table.lane)
-                table.grams[0, i * few + k] = table.grams[0, k * few + i] = value
-            wipe(rows, at, table.lane)
+                others, there = pick(block, row, block.members[begin + scratch.which[k]])
+                value, _ = dot(others, there, scratch.lane)
+                scratch.gram[i * few + k] = scratch.gram[k * few + i] = value
+            wipe(rows, at, scratch.lane)
 
 
 @part
-def move(space, company, row, member, pull, clock):
+def move(space, block, row, member, pull, clock):
     """w_c += pull[c] x"""
-    rows, at = pick(company, row, member)
+    rows, at = pick(block, row, member)
     add_rows(rows, at, space.weights, pull, 1.0)
     if space.drift.size:
         add_rows(rows, at, space.drift, pull, float(clock))
 
 
-class Spelled(NamedTuple):
+class Coefficients(NamedTuple):
     """What a block has added, per vector and output."""
 
     weights: np.ndarray
@@ -102,7 +102,7 @@ class Spelled(NamedTuple):
     turns: np.ndarray  # (vectors + 1,) 1 for the first to be moved by, 2 for the next; at the end, how many
 
 
-class Kept(NamedTuple):
+class BlockVectors(NamedTuple):
     """The vectors of a block."""
 
     sums: np.ndarray  # (outputs, vectors) scores so far
@@ -112,43 +112,43 @@ class Kept(NamedTuple):
 
 
 @part
-def score_kept(space, company, row, member, scores):
+def score_kept(space, block, row, member, scores):
     """scores[c] = w_c(x); k(x, x)"""
-    kept = company.rows
+    kept = block.rows
     for c in range(kept.sums.shape[0]):
         scores[c] = kept.sums[c, member]
     return kept.own[member]
 
 
 @part
-def mean_kept(space, company, row, member, scores, clock):
+def mean_kept(space, block, row, member, scores, clock):
     """From the scores of w to those of the average."""
-    dated = company.rows.dated
+    dated = block.rows.dated
     for c in range(dated.shape[0]):
         scores[c] -= dated[c, member] / max(clock, 1)
 
 
 @part
-def apart_kept(space, company, table, row, first, second):
+def apart_kept(space, block, scratch, row, first, second):
     """k(x, x) + k(x', x') - 2 k(x, x')"""
-    kept = company.rows
+    kept = block.rows
     return max(kept.own[first] + kept.own[second] - 2.0 * kept.gram[first, second], 0.0)
 
 
 @part
-def inner_kept(space, company, table, row, begin, few):
+def inner_kept(space, block, scratch, row, begin, few):
     """The Gram matrix of the few that matter."""
     for i in range(few):
-        first = company.members[begin + table.which[i]]
+        first = block.members[begin + scratch.which[i]]
         for k in range(few):
-            second = company.members[begin + table.which[k]]
-            table.grams[0, i * few + k] = company.rows.gram[first, second]
+            second = block.members[begin + scratch.which[k]]
+            scratch.gram[i * few + k] = block.rows.gram[first, second]
 
 
 @part
-def move_kept(space, company, row, member, pull, clock):
+def move_kept(space, block, row, member, pull, clock):
     """w_c += pull[c] k(x, .)"""
-    kept, turns = company.rows, space.turns
+    kept, turns = block.rows, space.turns
     for c in range(kept.sums.shape[0]):
         if pull[c] != 0.0:
             if turns[member] == 0:
@@ -164,6 +164,7 @@ def move_kept(space, company, row, member, pull, clock):
                     kept.dated[c, i] += clock * pull[c] * kept.gram[member, i]
 
 
-KEPT = {
+WITH_WEIGHTS: dict[str, Part] = {}  # the loop as it reads
+WITH_VECTORS: dict[str, Part] = {
     "score": score_kept, "mean": mean_kept, "inner": inner_kept, "apart": apart_kept, "move": move_kept
 }  # fmt: skip

@@ -1,117 +1,319 @@
 """The loop of paired rounds: score all members, choose who matters, one joint step for every output.
 
-It reads as the learner with weights; `specialise` rebinds the five roles that know how a hypothesis is kept
-(`score`, `mean`, `inner`, `apart`, `move`) for the one that is spelled in vectors (`spaces.members`).
+It reads as the learner with weights that corrects its mistakes: `specialise` rebinds the roles of a rule
+(`rules`), and the five that know how a hypothesis is kept (`members`): `score`, `mean`, `inner`, `apart`,
+`move`.
 """
 
 from __future__ import annotations
 
 import math
+from typing import Any, NamedTuple
 
-from ...compiled.parts import part
-from ..vocabulary import TRACED
-from .choices import choose, follow, solve, solve_pair
-from .company import AUC, ONE, PERCEPTRON, RIVAL, SETS
+import numpy as np
+
+from ...compiled.parts import Part, compose, part, specialise
+from ..losses import hinge as loss
+from ..steps import pa1 as step
+from ..vocabulary import (
+    HIGHEST_NEGATIVE,
+    IS_SHORT,
+    LOWEST_POSITIVE,
+    NEGATIVE_SUM,
+    POSITIVE_SUM,
+    POSITIVES,
+    THRESHOLD,
+    TINY,
+    TRACE_ASKED,
+    TRACE_GUESS,
+    TRACE_LOSS,
+    TRACE_STEP,
+    TRACED,
+    Round,
+)
+from .joint import correct_mistakes as solve_one
 from .members import apart, inner, mean, move, score
+from .rules import RULES
+from .rules import any_short as short_of
+from .rules import keep_thresholds as follow
+from .rules import no_comparison as compares
+from .rules import share_weighted as share
+from .rules import unweighted as strength
+from .rules import violates as matters
+
+
+class PairedRounds(NamedTuple):
+    """A block of rounds. Members are rows of the pool, or ARRIVAL: the row at hand."""
+
+    rows: Any
+    pool: Any
+    marks: np.ndarray  # (rounds, outputs) of the arrivals: 1 for the labels it has
+    pool_marks: np.ndarray  # (lines, outputs) of the others
+    weights: np.ndarray  # (rounds,) or empty: 1
+    pool_weights: np.ndarray  # (lines,) or empty: 1
+    order: np.ndarray  # (rounds,) row numbers, or empty: first, first + 1, ...
+    members: np.ndarray
+    lines: np.ndarray  # of every member: where its marks and weight are
+    starts: np.ndarray  # (rounds + 1,) where each round's members begin
+    arrivals: np.ndarray  # (rounds,) the arrival's place among them
+
+
+class PairedHyper(NamedTuple):
+    """What was chosen."""
+
+    C: float
+    margin: float
+    grain: float  # a loss that is rounding
+    rate: float  # of a Perceptron's step
+    outputs: int
+    sets: bool  # outputs are the labels of a set
+    judged: bool  # answers are the averages'
+
+
+class Scratch(NamedTuple):
+    """Room for the largest round: a line per member; of the few that matter, what a rule wants."""
+
+    scores: np.ndarray  # (members, outputs)
+    signs: np.ndarray  # (members, outputs) +1 or -1
+    lengths: np.ndarray  # (members,) |x|^2
+    weights: np.ndarray  # (members,)
+    stats: np.ndarray  # (6, outputs) what is known of a round, by the places of the vocabulary
+    which: np.ndarray  # (2 members,) places of the few; and among them, of those that matter to one output
+    pulls: np.ndarray  # (few, outputs)
+    gram: np.ndarray  # (few * few,) inner products
+    signed: np.ndarray  # (few * few,) the same with an output's signs
+    margins: np.ndarray  # (few,) y_j s_j, as are the others
+    shares: np.ndarray  # c_j
+    alphas: np.ndarray
+    chosen: np.ndarray
+    positive: np.ndarray
+    lane: np.ndarray  # one number per slot of the weights, 0 between uses
+    held: np.ndarray  # (outputs,) the scores that are answered
 
 
 @part
-def answer(scores, marks, t, middle, rule):
-    """The guess (+1 or -1, the highest, or the bar 0), and whether it is wrong."""
-    if rule.kind == ONE:
-        guess = 1.0 if scores[0] >= middle[0, 0] else -1.0
-        return guess, (guess > 0.0) != (marks[t, 0] == 1)
+def survey(scores, signs, stats, count, outputs):
+    """Of every output: positive members, sums of either side's scores, the worst of either side (-1: none).
+
+    Members lie outside, outputs inside: lines are read as they lie.
+    """
+    for c in range(outputs):
+        stats[POSITIVES, c] = stats[POSITIVE_SUM, c] = stats[NEGATIVE_SUM, c] = 0.0
+        stats[LOWEST_POSITIVE, c] = stats[HIGHEST_NEGATIVE, c] = -1.0
+    for j in range(count):
+        for c in range(outputs):
+            value = scores[j, c]
+            if signs[j, c] > 0:
+                stats[POSITIVES, c] += 1.0
+                stats[POSITIVE_SUM, c] += value
+                low = stats[LOWEST_POSITIVE, c]
+                if low < 0.0 or value < scores[np.int64(low), c]:
+                    stats[LOWEST_POSITIVE, c] = j
+            else:
+                stats[NEGATIVE_SUM, c] += value
+                high = stats[HIGHEST_NEGATIVE, c]
+                if high < 0.0 or value > scores[np.int64(high), c]:
+                    stats[HIGHEST_NEGATIVE, c] = j
+
+
+@part
+def choose(scratch, count, hyper):
+    """How many members matter to some output (their places are in `which`), and the least margin of all."""
+    scores, signs, stats = scratch.scores, scratch.signs, scratch.stats
+    least, few, any_short = math.inf, 0, False
+    survey(scores, signs, stats, count, hyper.outputs)
+    for c in range(hyper.outputs):
+        gap, short = short_of(scores, stats, count, c, hyper)
+        least = min(least, gap)
+        stats[IS_SHORT, c] = 1.0 if short else 0.0
+        any_short |= short
+    if any_short:
+        for j in range(count):
+            for c in range(hyper.outputs):
+                if stats[IS_SHORT, c] > 0.0 and matters(scores, signs, stats, j, c, hyper):
+                    scratch.which[few] = j
+                    few += 1
+                    break
+    return few, least
+
+
+@part
+def lay_out(scratch, mine, count, few, c, hyper):
+    """Those of the few that matter to output c: places in `mine`; margins, weights, signs, Gram matrix.
+
+    Returns how many.
+    """
+    scores, signs, stats, which = scratch.scores, scratch.signs, scratch.stats, scratch.which
+    some = 0
+    for i in range(few):
+        if matters(scores, signs, stats, which[i], c, hyper):
+            mine[some] = i
+            some += 1
+    for i in range(some):
+        j = which[mine[i]]
+        scratch.shares[i] = share(signs, scratch.weights, stats, count, j, c, hyper.outputs)
+        scratch.positive[i] = signs[j, c] > 0
+        scratch.margins[i] = signs[j, c] * scores[j, c]
+        scratch.alphas[i] = 0.0
+        for k in range(some):
+            sign = signs[j, c] * signs[which[mine[k]], c]
+            scratch.signed[i * some + k] = sign * scratch.gram[mine[i] * few + mine[k]]
+    return some
+
+
+@part
+def solve(scratch, count, few, arrival, hyper):
+    """pulls[i, c] = y_i c_i alpha_i of the few, for every output; |w' - w|, or -1 where nothing moves.
+
+    The few come first in `which`; the rest of it is room for those that matter to one output.
+    """
+    signs, which, pulls = scratch.signs, scratch.which, scratch.pulls
+    length, moves, mine = 0.0, False, which[count:]
+    C = hyper.C * strength(scratch.weights, count, arrival)
+    for i in range(few):
+        for c in range(pulls.shape[1]):
+            pulls[i, c] = 0.0
+    for c in range(hyper.outputs):
+        if scratch.stats[IS_SHORT, c] == 0.0:
+            continue
+        some = lay_out(scratch, mine, count, few, c, hyper)
+        gram = scratch.signed[: some * some].reshape((some, some))
+        shares, alphas = scratch.shares[:some], scratch.alphas[:some]
+        solve_one(
+            gram, scratch.margins[:some], scratch.positive[:some], shares, alphas, scratch.chosen[:some], C,
+            hyper.margin, hyper.grain,
+        )  # fmt: skip
+        for i in range(some):
+            place = mine[i]
+            pulls[place, c] = signs[which[place], c] * shares[i] * alphas[i]
+            moves |= alphas[i] != 0.0
+            for k in range(i + 1):
+                product = shares[i] * alphas[i] * shares[k] * alphas[k] * gram[i, k]
+                length += product if i == k else 2.0 * product
+    return math.sqrt(max(length, 0.0)) if moves else -1.0
+
+
+@part
+def pull_apart(signs, which, pulls, far):
+    """Two members are moved by, on either side of the one output."""
+    for i in range(2):
+        for c in range(pulls.shape[1]):
+            pulls[i, c] = 0.0
+        pulls[i, 0] = signs[which[i], 0] * far
+
+
+@part
+def answer(scores, marks, t, middle, hyper):
+    """The guess (+1 or -1, the highest, or, for sets, the bar 0), and whether it is wrong."""
     best, wrong = 0, False
-    for c in range(rule.outputs):
-        if scores[c] - middle[0, c] > scores[best] - middle[0, best]:
+    for c in range(hyper.outputs):
+        if scores[c] - middle[THRESHOLD, c] > scores[best] - middle[THRESHOLD, best]:
             best = c
-        wrong |= (scores[c] > middle[0, c]) != (marks[t, c] == 1)
-    if rule.kind == SETS:
+        wrong |= (scores[c] > middle[THRESHOLD, c]) != (marks[t, c] == 1)
+    if hyper.sets:
         return 0.0, wrong
+    if hyper.outputs == 1:
+        guess = 1.0 if scores[0] >= middle[THRESHOLD, 0] else -1.0
+        return guess, (guess > 0.0) != (marks[t, 0] == 1)
     return float(best), marks[t, best] != 1
 
 
 @part
-def introduce(signs, heft, marks, at, weights, j, outputs):
-    """A member's labels as signs, and its weight; `at` is its line in its own lists."""
+def introduce(signs, weights, j, marks, given, line, outputs):
+    """A member's labels as signs, and its weight; `line` is where they are."""
     for c in range(outputs):
-        signs[j, c] = 2 * marks[at, c] - 1
-    heft[j] = weights[at] if weights.size else 1.0
+        signs[j, c] = 2 * marks[line, c] - 1
+    weights[j] = given[line] if given.size else 1.0
 
 
 @part
-def least_margin(scores, signs, own, outputs):
+def least_margin(scores, signs, arrival, outputs):
     """The least margin of the arrival over all outputs."""
     least = math.inf
     for c in range(outputs):
-        least = min(least, signs[own, c] * scores[own, c])
+        least = min(least, signs[arrival, c] * scores[arrival, c])
     return least
 
 
-def learn(company, space, rule, clock, table, middle, trace, first, start, stop):
-    """Rounds start .. stop - 1 of a block, summed up as a `Tally`; see `rounds.learn`.
+def learn(block, space, hyper, clock, scratch, middle, trace, first, start, stop):
+    """Rounds start .. stop - 1 of a block, summed up as a `Tally`; see `learn.rounds.learn`.
 
     The loss of a round is the arrival's, of the least margin over its outputs; where scores are compared,
     that of the pair.
     """
-    scores, signs, heft, outputs = table.scores, table.signs, table.heft, rule.outputs
-    compares = rule.rule == AUC or rule.rule == RIVAL
+    scores, signs, weights, outputs = scratch.scores, scratch.signs, scratch.weights, hyper.outputs
+    which, pulls = scratch.which, scratch.pulls
     total = 0.0
     mistakes = errors = updates = 0
     for t in range(start, stop):
-        row = company.order[t] if company.order.size else first + t
-        begin, own = company.starts[t], company.own[t]
-        count = company.starts[t + 1] - begin
+        row = block.order[t] if block.order.size else first + t
+        begin, arrival = block.starts[t], block.arrivals[t]
+        count = block.starts[t + 1] - begin
         for j in range(count):
-            member = company.members[begin + j]
-            table.lengths[j] = score(space, company, row, member, scores[j])
-            if not math.isfinite(table.lengths[j]):
+            scratch.lengths[j] = score(space, block, row, block.members[begin + j], scores[j])
+            if not math.isfinite(scratch.lengths[j]):
                 return clock, t, total, mistakes, errors, updates
-            if j == own:
-                introduce(signs, heft, company.marks, t, company.weights, j, outputs)
+            if j == arrival:
+                introduce(signs, weights, j, block.marks, block.weights, t, outputs)
             else:
-                line = company.lines[begin + j]
-                introduce(signs, heft, company.pool_marks, line, company.pool_weights, j, outputs)
+                line = block.lines[begin + j]
+                introduce(signs, weights, j, block.pool_marks, block.pool_weights, line, outputs)
         for c in range(outputs):
-            table.held[c] = scores[own, c]
-        if rule.judged:
-            mean(space, company, row, company.members[begin + own], table.held, clock)
-        guess, wrong = answer(table.held, company.marks, t, middle, rule)
+            scratch.held[c] = scores[arrival, c]
+        if hyper.judged:
+            mean(space, block, row, block.members[begin + arrival], scratch.held, clock)
+        guess, wrong = answer(scratch.held, block.marks, t, middle, hyper)
         if trace.size:  # empty: nobody is watching
             for c in range(outputs):
-                trace[t, TRACED + c] = table.held[c] - middle[0, c]
-        seen = heft[own] > 0.0
+                trace[t, TRACED + c] = scratch.held[c] - middle[THRESHOLD, c]
+        seen = weights[arrival] > 0.0
         suffered, taken = 0.0, -1.0
         if seen:
-            few, gap = choose(scores, signs, table.stats, table.which, count, rule)
-            if few:  # passive otherwise
-                if few == 2 and compares and outputs == 1:
-                    one, two = (
-                        company.members[begin + table.which[0]],
-                        company.members[begin + table.which[1]],
-                    )
-                    far = apart(space, company, table, row, one, two)
-                    taken = solve_pair(signs, heft, table.which, table.pulls, gap, far, count, own, rule)
-                else:
-                    inner(space, company, table, row, begin, few)
-                    taken = solve(
-                        scores, signs, heft, table.stats, table.which, table.grams, table.numbers,
-                        table.flags, table.pulls, count, few, own, rule,
-                    )  # fmt: skip
-                if taken >= 0.0:
-                    for i in range(few):
-                        member = company.members[begin + table.which[i]]
-                        move(space, company, row, member, table.pulls[i], clock + 1)
-            if rule.rule == AUC:
-                follow(table.stats, middle, count, outputs)
-            least = gap if compares else least_margin(scores, signs, own, outputs)
-            suffered = max(0.0, -least if rule.step == PERCEPTRON else rule.margin - least)
+            few, gap = choose(scratch, count, hyper)
+            if few == 2 and compares() and outputs == 1:
+                # one step on the difference: from inner products that of long rows would be all rounding
+                one, two = block.members[begin + which[0]], block.members[begin + which[1]]
+                length = apart(space, block, scratch, row, one, two)
+                if length > TINY:
+                    now = Round(row, clock + 1, strength(weights, count, arrival), 0.0)
+                    far = step(gap, hyper.margin - gap, 1.0, length, pulls[0], now, hyper)
+                    pull_apart(signs, which, pulls, far)
+                    taken = far * math.sqrt(length) if far > 0.0 else -1.0
+            elif few:  # passive otherwise
+                inner(space, block, scratch, row, begin, few)
+                taken = solve(scratch, count, few, arrival, hyper)
+            if taken >= 0.0:
+                for i in range(few):
+                    move(space, block, row, block.members[begin + which[i]], pulls[i], clock + 1)
+            follow(scratch.stats, middle, count, outputs)
+            least = gap if compares() else least_margin(scores, signs, arrival, outputs)
+            suffered, _ = loss(least, hyper.margin)
             mistakes += wrong
             errors += least <= 0.0
             updates += taken >= 0.0
             clock += 1
         total += suffered
         if trace.size:
-            trace[t, 0], trace[t, 1], trace[t, 2] = guess, suffered, max(taken, 0.0)
-            trace[t, 3] = 1.0 if seen else 0.0
+            trace[t, TRACE_GUESS], trace[t, TRACE_LOSS] = guess, suffered
+            trace[t, TRACE_STEP] = max(taken, 0.0)
+            trace[t, TRACE_ASKED] = 1.0 if seen else 0.0
     return clock, stop, total, mistakes, errors, updates
+
+
+def _bound(name: str, rule: dict[str, Part]) -> dict[str, Part]:
+    """What `learn` itself reads of a rule: its parts, and those that read others."""
+    laid = compose(lay_out, f"lay_out_{name}", matters=rule["matters"], share=rule["share"])
+    more = {"lay_out": laid, "strength": rule["strength"], "solve_one": rule["solve_one"]}
+    return {
+        "choose": compose(choose, f"choose_{name}", short_of=rule["short_of"], matters=rule["matters"]),
+        "solve": compose(solve, f"solve_{name}", **more),
+        **{role: rule[role] for role in ("strength", "compares", "loss", "step", "follow")},
+    }
+
+
+_BOUND = {name: _bound(name, rule) for name, rule in RULES.items()}
+
+
+def player(rule: str, kept: dict[str, Part]) -> Part:
+    """The compiled loop of a rule; `kept` are the roles of a hypothesis that is not kept in weights."""
+    return specialise(learn, **_BOUND[rule], **kept)

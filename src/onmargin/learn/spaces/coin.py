@@ -15,12 +15,9 @@ import numpy as np
 from ...compiled.outputs import add_rows, add_scores, pulled, score_rows
 from ...compiled.parts import formula, part
 from ..series import harmonic
-from ..vocabulary import DELTA
+from ..vocabulary import COIN_LARGEST, COIN_LAST, COIN_SPREAD, COIN_WEALTH, DELTA
 from .arrays import LEDGER, NOTE, SLOT, Field, Space
 from .linear import size
-
-# The ledger: wealth over the first wealth, the largest |z|, sum of Omega_t / t, round of the last move.
-WEALTH, LARGEST, SPREAD, LAST = range(4)
 
 
 class Coin(NamedTuple):
@@ -43,13 +40,13 @@ FIELDS = {
 @formula
 def wealth(ledger, hyper):
     """Omega"""
-    return hyper.numbers[DELTA] * ledger[WEALTH]
+    return hyper.numbers[DELTA] * ledger[COIN_WEALTH]
 
 
 @formula
 def spread_at(ledger, t, hyper):
     """a: the sum of Omega_s / s up to round t."""
-    return ledger[SPREAD] + wealth(ledger, hyper) * (harmonic(t) - harmonic(ledger[LAST]))
+    return ledger[COIN_SPREAD] + wealth(ledger, hyper) * (harmonic(t) - harmonic(ledger[COIN_LAST]))
 
 
 @part
@@ -65,14 +62,14 @@ def move(space, rows, now, pull, step, margin, hyper):
     """Bet, then theta_k += step pull[k] x / R."""
     ledger = space.ledger
     length = abs(step) * math.sqrt(size(space, rows, now, pull, hyper))
-    ledger[LARGEST] = max(ledger[LARGEST], length)
-    far = step / ledger[LARGEST]
-    ledger[SPREAD] = spread_at(ledger, now.clock, hyper)
-    ledger[LAST] = now.clock
-    ledger[WEALTH] *= 1.0 + far * pulled(rows, now.row, space.weights, pull) / now.clock
+    ledger[COIN_LARGEST] = max(ledger[COIN_LARGEST], length)
+    far = step / ledger[COIN_LARGEST]
+    ledger[COIN_SPREAD] = spread_at(ledger, now.clock, hyper)
+    ledger[COIN_LAST] = now.clock
+    ledger[COIN_WEALTH] *= 1.0 + far * pulled(rows, now.row, space.weights, pull) / now.clock
     add_rows(rows, now.row, space.weights, pull, far)
     if space.drift.size:
-        add_rows(rows, now.row, space.drift, pull, -ledger[SPREAD] * far)
+        add_rows(rows, now.row, space.drift, pull, -ledger[COIN_SPREAD] * far)
     return step
 
 

@@ -13,12 +13,11 @@ import numpy as np
 
 from ...compiled.outputs import add_rows, score_rows
 from ...compiled.parts import part
-from ..vocabulary import FADED, FORGET, LAM, RADIUS
+from ..vocabulary import FADED, FADING_LENGTH, FADING_MOVES, FADING_SCALE, FORGET, LAM, RADIUS
 from .arrays import LEDGER, NOTE, SLOT, Field, Space
 from .linear import size
 
-SCALE, MOVED, LENGTH = range(3)  # the ledger: the scale, moves so far, |w|^2
-SMALL = 1e-12  # a scale below this is multiplied out (float32 weights hold 1e38)
+LEAST_SCALE = 1e-12  # a scale below this is multiplied out (float32 weights hold 1e38)
 
 
 class Fading(NamedTuple):
@@ -58,43 +57,43 @@ def multiply_out(weights, factor):
 @part
 def rescale(space, factor):
     """w *= factor"""
-    scale = space.ledger[SCALE] * factor
-    if scale < SMALL:
+    scale = space.ledger[FADING_SCALE] * factor
+    if scale < LEAST_SCALE:
         multiply_out(space.weights, scale)
         scale = 1.0
-    space.ledger[SCALE] = scale
+    space.ledger[FADING_SCALE] = scale
 
 
 @part
 def score(space, rows, now, hyper, scores):
     """s_k = scale <v_k, x>"""
     space.notes[0] = score_rows(rows, now.row, space.weights, scores)
-    times(scores, space.ledger[SCALE])
+    times(scores, space.ledger[FADING_SCALE])
 
 
 @part
 def move_shifting(space, rows, now, pull, step, margin, hyper):
     """w = (1 - l) w + l y x with l = lam / (lam + k), k moves so far. Cavallanti et al. 2007."""
-    share = hyper.numbers[LAM] / (hyper.numbers[LAM] + space.ledger[MOVED])
+    share = hyper.numbers[LAM] / (hyper.numbers[LAM] + space.ledger[FADING_MOVES])
     rescale(space, 1.0 - share)
-    add_rows(rows, now.row, space.weights, pull, step * share / space.ledger[SCALE])
-    space.ledger[MOVED] += 1.0
+    add_rows(rows, now.row, space.weights, pull, step * share / space.ledger[FADING_SCALE])
+    space.ledger[FADING_MOVES] += 1.0
     return step
 
 
 @part
 def move_projected(space, rows, now, pull, step, margin, hyper):
     """w = the point of the ball nearest to w + step z."""
-    add_rows(rows, now.row, space.weights, pull, step / space.ledger[SCALE])
+    add_rows(rows, now.row, space.weights, pull, step / space.ledger[FADING_SCALE])
     total = 0.0
     for k in range(pull.shape[0]):
         total += pull[k] * pull[k]
-    length = space.ledger[LENGTH] + 2.0 * step * margin + step * step * total * space.notes[0]
+    length = space.ledger[FADING_LENGTH] + 2.0 * step * margin + step * step * total * space.notes[0]
     radius = hyper.numbers[RADIUS]
     if length > radius * radius:
         rescale(space, radius / math.sqrt(length))
         length = radius * radius
-    space.ledger[LENGTH] = max(length, 0.0)
+    space.ledger[FADING_LENGTH] = max(length, 0.0)
     return step
 
 
@@ -115,7 +114,7 @@ def score_forgetful(space, rows, now, hyper, scores):
 def move_forgetful(space, rows, now, pull, step, margin, hyper):
     """w = kappa w + step z"""
     left = remaining(hyper.numbers, now.clock)
-    if left < SMALL:
+    if left < LEAST_SCALE:
         multiply_out(space.weights, left)
         hyper.numbers[FADED], left = float(now.clock), 1.0
     add_rows(rows, now.row, space.weights, pull, step / left)
@@ -124,7 +123,7 @@ def move_forgetful(space, rows, now, pull, step, margin, hyper):
 
 def scaled(arrays: Any, clock: int, hyper: Any) -> np.ndarray:
     """The weights that predict the next round."""
-    return np.asarray(arrays.weights * arrays.ledger[SCALE])
+    return np.asarray(arrays.weights * arrays.ledger[FADING_SCALE])
 
 
 def faded(arrays: Any, clock: int, hyper: Any) -> np.ndarray:
@@ -137,18 +136,18 @@ def spelled_out(arrays: Any, hyper: Any, clock: int) -> None:
     if hyper.numbers[FORGET] < 1.0:
         arrays.weights[...] *= hyper.numbers[FORGET] ** (clock - hyper.numbers[FADED])
         hyper.numbers[FADED] = clock
-    arrays.weights[...] *= arrays.ledger[SCALE]
-    arrays.ledger[SCALE] = 1.0
-    arrays.ledger[LENGTH] = float(np.square(arrays.weights, dtype=float).sum())
+    arrays.weights[...] *= arrays.ledger[FADING_SCALE]
+    arrays.ledger[FADING_SCALE] = 1.0
+    arrays.ledger[FADING_LENGTH] = float(np.square(arrays.weights, dtype=float).sum())
 
 
 def into_the_ball(arrays: Any, hyper: Any, clock: int) -> None:
     """The same, and no further out than the radius."""
     spelled_out(arrays, hyper, clock)
-    radius, length = hyper.numbers[RADIUS], arrays.ledger[LENGTH]
+    radius, length = hyper.numbers[RADIUS], arrays.ledger[FADING_LENGTH]
     if length > radius * radius:
         arrays.weights[...] *= radius / math.sqrt(length)
-        arrays.ledger[LENGTH] = radius * radius
+        arrays.ledger[FADING_LENGTH] = radius * radius
 
 
 SHIFTING = Space("shifting", Fading, FIELDS, score, size, move_shifting, weights=scaled, settle=spelled_out)

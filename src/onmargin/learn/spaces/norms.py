@@ -1,20 +1,220 @@
-"""The Spaces of `normed`, put together: p-norm, group norm, entropy with signs and on the simplex.
+"""Regularisers that bind all coordinates: p-norm, group norm, entropy. w = grad g*(theta).
 
-Beside the compiled parts each has its map in plain NumPy, for whoever wants all weights at once.
+A weight is read off theta when a row asks for it, given one sum over all coordinates, and that sum
+is kept up to date coordinate by coordinate: O(nonzeros) a round. It is relative to the largest
+coordinate (no overflow), and summed anew whenever it has lost a digit or the changes have cost as
+much as that does. An average needs all weights at every move: O(d).
+
+Each Space is made of the same `score` and `move` and of five parts: `gauge` (what a coordinate is
+measured by), `term` (its share of the sum), `rescale` (the sum for another largest), `reading` (what
+the sum says), `weigh` (a weight). Grove, Littlestone & Schuurmans 1997; Gentile 2003; Kivinen &
+Warmuth 1997.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...compiled.parts import Part, compose
-from ..vocabulary import BIASED, KNOWN, SCALE, Q
-from . import links, normed
-from .arrays import Space
-from .normed import COUNT, FIELDS, LAST, SUM, TOP, WORK, Normed
+from ...compiled.outputs import add_scores, entry, put
+from ...compiled.parts import Part, compose, part
+from ...compiled.rows import item, measure_row, span
+from ..vocabulary import BIASED, KNOWN, LINK_SCALE, NORM_COUNT, NORM_LAST, NORM_SUM, NORM_TOP, NORM_WORK, Q
+from . import links
+from .arrays import LEDGER, MARK, NOTE, SLOT, Field, Space
+from .links import no_groups, no_regroup, norm_reading, own_gauge, power_rescale, power_term, power_weigh
+
+
+class Normed(NamedTuple):
+    """theta (as `weights`); group norms squared, and each slot's group (empty: the slot itself).
+
+    `drift` is the sum of the weights that predicted, up to the last move.
+    """
+
+    weights: np.ndarray
+    drift: np.ndarray
+    norms: np.ndarray
+    spans: np.ndarray
+    group: np.ndarray
+    ledger: np.ndarray
+    notes: np.ndarray
+
+
+FIELDS = {
+    "weights": Field(SLOT, exact=False),
+    "drift": Field(SLOT, average=True),
+    "norms": Field(MARK, wanted="norms"),
+    "spans": Field(MARK, wanted="norms", scratch=True),
+    "group": Field(MARK, wanted="groups"),
+    "ledger": Field(LEDGER, begins=(0.0, 0.0, 0.0, 0.0, 0.0)),
+    "notes": Field(NOTE),
+}
+
+
+# The parts that a Space of this family brings; here those of the p-norm.
+gauge, term, rescale, reading, weigh = own_gauge, power_term, power_rescale, norm_reading, power_weigh
+regroup, measure_groups = no_regroup, no_groups
+
+
+@part
+def fresh(ledger, numbers, outputs):
+    """Coordinates that exist but are not in the sum yet: all of them at 0."""
+    return (numbers[KNOWN] + numbers[BIASED]) * outputs - ledger[NORM_COUNT]
+
+
+@part
+def lift(ledger, more, q):
+    """Coordinates at 0 that are new: where all others lie below 0, the largest is 0 from now on."""
+    top, total = ledger[NORM_TOP], ledger[NORM_SUM]
+    if more > 0.0 and top < 0.0:
+        return 0.0, rescale(total, top, 0.0, q)
+    return top, total
+
+
+@part
+def score(space, rows, now, hyper, scores):
+    """s_k = <w_k, x>, each weight read off theta."""
+    norms, group = space.norms, space.group
+    start, stop = span(rows, now.row)
+    last = space.weights.shape[0] - 1
+    q, scale = hyper.numbers[Q], hyper.numbers[LINK_SCALE]
+    more = fresh(space.ledger, hyper.numbers, hyper.outputs)
+    top, total = lift(space.ledger, more, q)
+    said = reading(top, total, more, q)
+    space.notes[0] = measure_row(rows, now.row)
+    for k in range(hyper.outputs):
+        total = 0.0
+        for j in range(start, stop + 1):
+            slot, value = np.uint64(last), rows.bias
+            if j < stop:
+                place, value = item(rows, now.row, j)
+                slot = np.uint64(place)
+            if value != 0.0:
+                theta = entry(space.weights, slot, k)
+                total += weigh(theta, gauge(theta, norms, group, slot), said, top, q, scale) * value
+        scores[k] = total
+
+
+@part
+def shift_theta(weights, norms, group, ledger, slot, k, change, q):
+    """theta_i += change; the sum follows."""
+    theta = entry(weights, slot, k)
+    moved = theta + change
+    before = gauge(theta, norms, group, slot)
+    regroup(norms, group, slot, moved * moved - theta * theta)
+    put(weights, slot, k, moved)
+    after = gauge(moved, norms, group, slot)
+    if after > ledger[NORM_TOP]:
+        ledger[NORM_SUM] = rescale(ledger[NORM_SUM], ledger[NORM_TOP], after, q)
+        ledger[NORM_TOP] = after
+    ledger[NORM_SUM] += term(after, ledger[NORM_TOP], q) - term(before, ledger[NORM_TOP], q)
+    ledger[NORM_WORK] += 1.0
+
+
+@part
+def sum_anew(weights, norms, group, ledger, numbers, outputs, q):
+    """The largest gauge and the sum, exactly."""
+    last = weights.shape[0] - 1
+    known = int(numbers[KNOWN])
+    measure_groups(weights, norms, group, outputs)
+    top = -np.inf if known > 0 else 0.0
+    for number in range(known + 1):
+        slot = number if number < known else last
+        if slot < last or numbers[BIASED] > 0.0:
+            for k in range(outputs):
+                top = max(top, gauge(entry(weights, slot, k), norms, group, slot))
+    ledger[NORM_TOP], ledger[NORM_WORK] = top, 0.0
+    ledger[NORM_SUM] = total_terms(weights, norms, group, numbers, outputs, top, q)
+
+
+@part
+def total_of_coordinates(weights, norms, group, numbers, outputs, top, q):
+    """The terms of all coordinates that exist."""
+    last = weights.shape[0] - 1
+    known = int(numbers[KNOWN])
+    total = 0.0
+    for number in range(known + 1):
+        slot = number if number < known else last
+        if slot < last or numbers[BIASED] > 0.0:
+            for k in range(outputs):
+                total += term(gauge(entry(weights, slot, k), norms, group, slot), top, q)
+    return total
+
+
+@part
+def total_of_groups(weights, norms, group, numbers, outputs, top, q):
+    """The terms of all groups."""
+    total = 0.0
+    for place in range(norms.shape[0]):
+        total += term(math.sqrt(norms[place]), top, q)
+    return total
+
+
+total_terms = total_of_coordinates
+
+
+@part
+def remember(weights, drift, norms, group, ledger, numbers, outputs, q, scale, rounds):
+    """drift += rounds w, for all weights."""
+    last = weights.shape[0] - 1
+    known = int(numbers[KNOWN])
+    more = fresh(ledger, numbers, outputs)
+    top, total = lift(ledger, more, q)
+    said = reading(top, total, more, q)
+    for number in range(known + 1):
+        slot = number if number < known else last
+        if slot < last or numbers[BIASED] > 0.0:
+            for k in range(outputs):
+                theta = entry(weights, slot, k)
+                weight = weigh(theta, gauge(theta, norms, group, slot), said, top, q, scale)
+                put(drift, slot, k, entry(drift, slot, k) + rounds * weight)
+
+
+@part
+def move(space, rows, now, pull, step, margin, hyper):
+    """theta_k += step pull[k] x"""
+    weights, norms, group, ledger = space.weights, space.norms, space.group, space.ledger
+    numbers, outputs, q = hyper.numbers, hyper.outputs, hyper.numbers[Q]
+    start, stop = span(rows, now.row)
+    if space.drift.size:
+        since = now.clock - ledger[NORM_LAST]
+        remember(
+            weights, space.drift, norms, group, ledger, numbers, outputs, q, hyper.numbers[LINK_SCALE], since
+        )
+    ledger[NORM_LAST] = now.clock
+    more = fresh(ledger, numbers, outputs)
+    if more > 0.0:
+        ledger[NORM_TOP], ledger[NORM_SUM] = lift(ledger, more, q)
+        ledger[NORM_SUM] += more * term(0.0, ledger[NORM_TOP], q)
+        ledger[NORM_COUNT] += more
+    for k in range(pull.shape[0]):
+        if pull[k] != 0.0:
+            for j in range(start, stop + 1):
+                slot, value = np.uint64(weights.shape[0] - 1), rows.bias
+                if j < stop:
+                    place, value = item(rows, now.row, j)
+                    slot = np.uint64(place)
+                if value != 0.0:
+                    shift_theta(weights, norms, group, ledger, slot, k, step * pull[k] * value, q)
+    if ledger[NORM_SUM] < 0.1 or ledger[NORM_WORK] >= (numbers[KNOWN] + numbers[BIASED]) * outputs:
+        sum_anew(weights, norms, group, ledger, numbers, outputs, q)
+    return step
+
+
+@part
+def mean(space, rows, now, hyper, scores):
+    """Scores by the average: the remembered sum, and the weights of the rounds since."""
+    rounds = now.clock - 1.0
+    if rounds > 0.0:
+        for k in range(hyper.outputs):
+            scores[k] *= (rounds - space.ledger[NORM_LAST]) / rounds
+        add_scores(rows, now.row, space.drift, scores, 1.0 / rounds)
+
+
+# ---- the same maps in plain NumPy, for whoever wants all weights at once
 
 
 def gauges(arrays: Any, grouped: bool) -> np.ndarray:
@@ -28,9 +228,9 @@ def gauges(arrays: Any, grouped: bool) -> np.ndarray:
 
 def read_norm(arrays: Any, clock: int, hyper: Any, grouped: bool = False) -> np.ndarray:
     """a theta_i (gauge / |theta|_q)^(q-2)"""
-    said = links.norm_reading(arrays.ledger[TOP], arrays.ledger[SUM], 0.0, hyper.numbers[Q])
+    said = links.norm_reading(arrays.ledger[NORM_TOP], arrays.ledger[NORM_SUM], 0.0, hyper.numbers[Q])
     ratio = gauges(arrays, grouped) / said if said > 0 else np.zeros(1)
-    return np.asarray(hyper.numbers[SCALE] * arrays.weights * ratio ** (hyper.numbers[Q] - 2.0))
+    return np.asarray(hyper.numbers[LINK_SCALE] * arrays.weights * ratio ** (hyper.numbers[Q] - 2.0))
 
 
 def read_groups(arrays: Any, clock: int, hyper: Any) -> np.ndarray:
@@ -52,7 +252,7 @@ def _entropic(arrays: Any, hyper: Any, signed: bool) -> np.ndarray:
     theta, mask = arrays.weights.astype(np.float64), living(arrays, hyper)
     top = float(np.abs(theta[mask]).max() if signed else theta[mask].max()) if mask.any() else 0.0
     up, down = np.exp(theta - top), np.exp(-theta - top) if signed else np.zeros(theta.shape)
-    return np.asarray(hyper.numbers[SCALE] * np.where(mask, up - down, 0.0) / (up + down)[mask].sum())
+    return np.asarray(hyper.numbers[LINK_SCALE] * np.where(mask, up - down, 0.0) / (up + down)[mask].sum())
 
 
 def read_signed(arrays: Any, clock: int, hyper: Any) -> np.ndarray:
@@ -67,7 +267,7 @@ def read_simplex(arrays: Any, clock: int, hyper: Any) -> np.ndarray:
 
 def averaged(arrays: Any, clock: int, hyper: Any, weights: np.ndarray) -> np.ndarray:
     """The average of the weights that predicted."""
-    since = clock - arrays.ledger[LAST]
+    since = clock - arrays.ledger[NORM_LAST]
     return np.asarray((arrays.drift + since * weights) / max(clock, 1)) if clock else weights
 
 
@@ -86,20 +286,23 @@ def _settle(grouped: bool, signed: bool | None) -> Callable[[Any, Any, int], Non
             values = theta if signed is False else np.abs(theta)
         top = float(values.max()) if values.size else 0.0
         terms = {None: links.power_term, True: links.cosh_term, False: links.exp_term}[signed]
-        ledger[TOP], ledger[SUM] = top, sum(terms(float(value), top, hyper.numbers[Q]) for value in values)
-        ledger[COUNT], ledger[WORK] = mask.sum(), 0.0
+        ledger[NORM_TOP], ledger[NORM_SUM] = (
+            top,
+            sum(terms(float(value), top, hyper.numbers[Q]) for value in values),
+        )
+        ledger[NORM_COUNT], ledger[NORM_WORK] = mask.sum(), 0.0
 
     return settle
 
 
 def _space(name: str, read: Any, measure: Part, settle: Any, **roles: Any) -> Space:
     """One Space of this family, from its parts."""
-    total = roles.pop("total_terms", normed.total_of_coordinates)
+    total = roles.pop("total_terms", total_of_coordinates)
     roles["total_terms"] = compose(total, f"{total.__name__}_{name}", **roles)
-    for helper in (normed.lift, normed.shift_theta, normed.sum_anew, normed.remember):
+    for helper in (lift, shift_theta, sum_anew, remember):
         roles[helper.__name__] = compose(helper, f"{helper.__name__}_{name}", **roles)
-    made = [compose(part, f"{part.__name__}_{name}", **roles) for part in (normed.score, normed.move)]
-    return Space(name, Normed, FIELDS, made[0], measure, made[1], normed.mean, read, averaged, settle)
+    made = [compose(part, f"{part.__name__}_{name}", **roles) for part in (score, move)]
+    return Space(name, Normed, FIELDS, made[0], measure, made[1], mean, read, averaged, settle)
 
 
 _POWERS: dict[str, Any] = {
@@ -111,7 +314,7 @@ PNORM = _space("pnorm", read_norm, links.size_q, _settle(False, None), gauge=lin
 GROUP = _space(
     "group", read_groups, links.size_groups, _settle(True, None), gauge=links.group_gauge,
     regroup=links.regroup_norms, measure_groups=links.sum_groups,
-    total_terms=normed.total_of_groups, **_POWERS,
+    total_terms=total_of_groups, **_POWERS,
 )  # fmt: skip
 SIGNED = _space(
     "entropic", read_signed, links.size_largest, _settle(False, True),

@@ -15,29 +15,30 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...compiled.outputs import add_rows, add_scores, entry, pulled, put, score_rows
-from ...compiled.parts import part
+from ...compiled.parts import formula, part
 from ...compiled.rows import item, span
-from ..vocabulary import ANCHOR, BATCH, FREE, LAM, RADIUS, SUFFIX
+from ..series import harmonic
+from ..vocabulary import (
+    ANCHOR,
+    BATCH,
+    FREE_BIAS,
+    LAM,
+    PEGASOS_LAST,
+    PEGASOS_LENGTH,
+    PEGASOS_MOVES,
+    PEGASOS_SIGMA,
+    PEGASOS_SPREAD,
+    RADIUS,
+    SUFFIX,
+    SUFFIX_EARLY,
+    SUFFIX_LATER,
+    SUFFIX_NEXT,
+)
 from .arrays import LEDGER, MARK, NOTE, ROWS, SLOT, Field, Space
 from .linear import size
-from .pegasos_scalars import (
-    EARLY,
-    EXACT,
-    LAST,
-    LATER,
-    LENGTH,
-    MOVES,
-    NEXT,
-    SIGMA,
-    SMALL,
-    SPREAD,
-    factor_at,
-    grid_after,
-    sigma_at,
-    spread_at,
-    suffix_start,
-    turn,
-)
+
+LEAST_SIGMA = 0.01  # the least sigma
+EXACT_FOR = 10_000  # moves after which |z|^2 is summed anew
 
 
 class Shrunk(NamedTuple):
@@ -69,6 +70,71 @@ FIELDS = {
 }
 
 
+# ---- scalars that follow from the ledger and the round, in the loop and in plain Python alike
+
+
+@formula
+def turn(clock, batch):
+    """The batch that a round belongs to, from 1."""
+    return math.floor((clock - 1) / batch) + 1.0
+
+
+# `reach` is radius lam: after batch t, |z| is at most reach t in the ball.
+
+
+@formula
+def sigma_at(ledger, t, reach):
+    """sigma as batch t sees it: projected, if the last batch that moved is over."""
+    if reach < math.inf and t > ledger[PEGASOS_LAST]:
+        bound = reach * ledger[PEGASOS_LAST]
+        if ledger[PEGASOS_LENGTH] > bound * bound:
+            return ledger[PEGASOS_SIGMA] * bound / math.sqrt(ledger[PEGASOS_LENGTH])
+    return ledger[PEGASOS_SIGMA]
+
+
+@formula
+def factor_at(ledger, t, reach, lam):
+    """w - prior = factor nu in batch t."""
+    return sigma_at(ledger, t, reach) / (lam * (t - 1.0)) if t > 1.0 else 0.0
+
+
+@formula
+def spread_at(ledger, t, reach):
+    """a: the factor of nu in sum_{r <= t} z_r / (r - 1)."""
+    if t <= ledger[PEGASOS_LAST]:
+        return ledger[PEGASOS_SPREAD]
+    rounds = harmonic(t - 1.0) - harmonic(ledger[PEGASOS_LAST] - 1.0)
+    return ledger[PEGASOS_SPREAD] + sigma_at(ledger, t, reach) * rounds
+
+
+@formula
+def grid_after(mark, suffix, anchor):
+    """The next round of the grid that suffix averages start from; each is 1 - suffix of the next."""
+    keep = 1.0 - suffix
+    if mark == 0.0:
+        return anchor * keep ** math.floor(1e-9 - math.log(anchor) / math.log(keep))
+    now = math.floor(mark + 1e-6)
+    while math.floor(mark + 1e-6) <= now:
+        mark /= keep
+    return mark
+
+
+@formula
+def suffix_start(ledger, t, suffix, anchor):
+    """Which sum the average of rounds up to t leaves out: (0 early, 1 later, 2 a new one; its round)."""
+    which, start = 0, ledger[SUFFIX_EARLY]
+    following, mark = 1, ledger[SUFFIX_LATER]
+    grid = ledger[SUFFIX_NEXT] if ledger[SUFFIX_NEXT] > 0.0 else grid_after(0.0, suffix, anchor)
+    while math.floor(grid + 1e-6) <= t:
+        which, start = following, mark
+        following, mark = 2, math.floor(grid + 1e-6)
+        grid = grid_after(grid, suffix, anchor)
+    return which, start
+
+
+# ---- the parts
+
+
 @part
 def hold_back(rows, row, pending, stamp, t, scores, outputs):
     """scores -= what the batch at hand has added so far."""
@@ -93,7 +159,7 @@ def score(space, rows, now, hyper, scores):
     factor = factor_at(space.ledger, t, hyper.numbers[RADIUS] * hyper.numbers[LAM], hyper.numbers[LAM])
     for k in range(hyper.outputs):
         scores[k] *= factor
-    if hyper.numbers[FREE] > 0.0:
+    if hyper.numbers[FREE_BIAS] > 0.0:
         last = space.weights.shape[0] - 1
         for k in range(hyper.outputs):
             own = entry(space.weights, last, k)
@@ -107,16 +173,16 @@ def score(space, rows, now, hyper, scores):
 @part
 def keep_sums(weights, drift, early, later, ledger, t, reach, suffix, anchor):
     """Suffix averages: the sums up to the rounds of the grid that are over. Arrays are flat."""
-    if ledger[NEXT] == 0.0:
-        ledger[NEXT] = grid_after(0.0, suffix, anchor)
-    while math.floor(ledger[NEXT] + 1e-6) < t:
-        mark = math.floor(ledger[NEXT] + 1e-6)
+    if ledger[SUFFIX_NEXT] == 0.0:
+        ledger[SUFFIX_NEXT] = grid_after(0.0, suffix, anchor)
+    while math.floor(ledger[SUFFIX_NEXT] + 1e-6) < t:
+        mark = math.floor(ledger[SUFFIX_NEXT] + 1e-6)
         spread = spread_at(ledger, mark, reach)
         for i in range(early.shape[0]):
             early[i] = later[i]
             later[i] = spread * weights[i] + drift[i]
-        ledger[EARLY], ledger[LATER] = ledger[LATER], mark
-        ledger[NEXT] = grid_after(ledger[NEXT], suffix, anchor)
+        ledger[SUFFIX_EARLY], ledger[SUFFIX_LATER] = ledger[SUFFIX_LATER], mark
+        ledger[SUFFIX_NEXT] = grid_after(ledger[SUFFIX_NEXT], suffix, anchor)
 
 
 @part
@@ -126,27 +192,27 @@ def begin_batch(weights, drift, ledger, t, reach):
     Where sigma has become small, nu takes it in, and a nu goes into the drift: digits would be lost.
     """
     sigma, spread = sigma_at(ledger, t, reach), spread_at(ledger, t, reach)
-    if sigma != ledger[SIGMA]:
-        ledger[LENGTH] = (reach * ledger[LAST]) ** 2
-    if sigma < SMALL:
+    if sigma != ledger[PEGASOS_SIGMA]:
+        ledger[PEGASOS_LENGTH] = (reach * ledger[PEGASOS_LAST]) ** 2
+    if sigma < LEAST_SIGMA:
         for i in range(drift.shape[0]):
             drift[i] += spread * weights[i]
         for i in range(weights.shape[0]):
             weights[i] *= sigma
         sigma, spread = 1.0, 0.0
-    ledger[SIGMA], ledger[SPREAD], ledger[LAST] = sigma, spread, t
+    ledger[PEGASOS_SIGMA], ledger[PEGASOS_SPREAD], ledger[PEGASOS_LAST] = sigma, spread, t
 
 
 @part
 def sum_anew(weights, ledger):
     """|z|^2 to the last bit, now and then."""
-    ledger[MOVES] += 1.0
-    if ledger[MOVES] >= EXACT:
+    ledger[PEGASOS_MOVES] += 1.0
+    if ledger[PEGASOS_MOVES] >= EXACT_FOR:
         total = 0.0
         for i in range(weights.shape[0]):
             total += weights[i] * weights[i]
-        ledger[LENGTH] = total * ledger[SIGMA] ** 2
-        ledger[MOVES] = 0.0
+        ledger[PEGASOS_LENGTH] = total * ledger[PEGASOS_SIGMA] ** 2
+        ledger[PEGASOS_MOVES] = 0.0
 
 
 @part
@@ -184,22 +250,22 @@ def move(space, rows, now, pull, step, margin, hyper):
         keep_sums(
             weights, drift, early, later, ledger, t, reach, hyper.numbers[SUFFIX], hyper.numbers[ANCHOR]
         )
-    if t > ledger[LAST]:
+    if t > ledger[PEGASOS_LAST]:
         begin_batch(weights, drift, ledger, t, reach)
-    far = step / ledger[SIGMA]
+    far = step / ledger[PEGASOS_SIGMA]
     if reach < math.inf:
-        inner = ledger[SIGMA] * pulled(rows, now.row, space.weights, pull)
-        ledger[LENGTH] += 2.0 * step * inner + step * step * size(space, rows, now, pull, hyper)
+        inner = ledger[PEGASOS_SIGMA] * pulled(rows, now.row, space.weights, pull)
+        ledger[PEGASOS_LENGTH] += 2.0 * step * inner + step * step * size(space, rows, now, pull, hyper)
     add_rows(rows, now.row, space.weights, pull, far)
     if reach < math.inf:
         sum_anew(weights, ledger)
     if space.drift.size:
-        add_rows(rows, now.row, space.drift, pull, -ledger[SPREAD] * far)
+        add_rows(rows, now.row, space.drift, pull, -ledger[PEGASOS_SPREAD] * far)
     if space.pending.size:
         add_all_pending(rows, now.row, space.pending, space.stamp, pull, far, t)
-    if hyper.numbers[FREE] > 0.0:
+    if hyper.numbers[FREE_BIAS] > 0.0:
         bend = (space.weights, space.drift, space.pending)
-        move_free(*bend, ledger[SPREAD], rows.bias * step, pull, t, 1.0 / (hyper.numbers[LAM] * t))
+        move_free(*bend, ledger[PEGASOS_SPREAD], rows.bias * step, pull, t, 1.0 / (hyper.numbers[LAM] * t))
     if space.hits.size:
         for k in range(pull.shape[0]):
             if pull[k] != 0.0:
@@ -243,7 +309,7 @@ def mean(space, rows, now, hyper, scores):
     add_scores(rows, now.row, space.drift, scores, whole * each)
     if space.early.size and which < 2:
         add_scores(rows, now.row, space.early if which == 0 else space.later, scores, -each)
-    if hyper.numbers[FREE] > 0.0:
+    if hyper.numbers[FREE_BIAS] > 0.0:
         last = space.weights.shape[0] - 1
         for k in range(hyper.outputs):
             own, gone = entry(space.weights, last, k), entry(space.drift, last, k)
@@ -262,7 +328,7 @@ def spelled_out(arrays: Any, clock: int, hyper: Any) -> np.ndarray:
     weights = (
         factor_at(arrays.ledger, t, hyper.numbers[RADIUS] * hyper.numbers[LAM], hyper.numbers[LAM]) * own
     )
-    if hyper.numbers[FREE]:
+    if hyper.numbers[FREE_BIAS]:
         weights[-1] = own[-1]
     return np.asarray(weights + arrays.prior if arrays.prior.size else weights)
 
@@ -279,7 +345,7 @@ def averaged(arrays: Any, clock: int, hyper: Any, weights: np.ndarray) -> np.nda
         new = spread_at(arrays.ledger, start, reach) * arrays.weights + arrays.drift
         total = total - (arrays.early, arrays.later, new)[which]
     mean = total / (hyper.numbers[LAM] * (t - start))
-    if hyper.numbers[FREE]:
+    if hyper.numbers[FREE_BIAS]:
         mean[-1] = arrays.weights[-1] - arrays.drift[-1] / t
     return np.asarray(mean + arrays.prior if arrays.prior.size else mean)
 
@@ -287,11 +353,11 @@ def averaged(arrays: Any, clock: int, hyper: Any, weights: np.ndarray) -> np.nda
 def settle(arrays: Any, hyper: Any, clock: int) -> None:
     """|z|^2 after the arrays took on another shape; a ball that is due is entered first."""
     ledger = arrays.ledger
-    ledger[SIGMA] = sigma_at(
+    ledger[PEGASOS_SIGMA] = sigma_at(
         ledger, turn(clock + 1, hyper.numbers[BATCH]), hyper.numbers[RADIUS] * hyper.numbers[LAM]
     )
     weights = arrays.weights.astype(np.float64)
-    arrays.ledger[LENGTH] = arrays.ledger[SIGMA] ** 2 * float(np.sum(weights * weights))
+    arrays.ledger[PEGASOS_LENGTH] = arrays.ledger[PEGASOS_SIGMA] ** 2 * float(np.sum(weights * weights))
 
 
 SHRUNK = Space("shrunk", Shrunk, FIELDS, score, size, move, mean, spelled_out, averaged, settle)

@@ -1,28 +1,10 @@
-"""What do we answer, and what does this round demand?
-
-decide(scores, now, hyper) -> guess
-demand(scores, target, guess, hyper, pull) -> (margin, required); writes all of `pull`
-wrong(scores, target, guess, hyper) -> was the emitted answer wrong?
-
-One output: target and guess are +1 or -1. Several: class numbers. Label sets: the target is a row
-of 0 and 1, the guess is the bar above which a label is in the set.
-"""
+"""Tasks whose target is a class: +1 or -1 for one output, a class number for several."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
-from ...compiled.parts import Part, part
-
-
-class Task(NamedTuple):
-    """The three parts a Task gives to the loop."""
-
-    decide: Part
-    demand: Part
-    wrong: Part
+from ...compiled.parts import part
 
 
 @part
@@ -42,21 +24,9 @@ def highest(scores, now, hyper):
 
 
 @part
-def value(scores, now, hyper):
-    """The score itself."""
-    return scores[0]
-
-
-@part
 def differs(scores, target, guess, hyper):
     """The emitted label is not the true one."""
     return guess != target
-
-
-@part
-def never(scores, target, guess, hyper):
-    """There is no right or wrong here, only near and far."""
-    return False
 
 
 @part
@@ -167,18 +137,3 @@ def one_vs_all(scores, target, guess, hyper, pull):
         if side * scores[k] < hyper.margin:
             pull[k] = side
     return least, hyper.margin
-
-
-@part
-def regression(scores, target, guess, hyper, pull):
-    """Margin -|y - s|, and -epsilon is required: loss [|y - s| - epsilon]_+."""
-    gap = target - scores[0]
-    pull[0] = 1.0 if gap >= 0.0 else -1.0
-    return -abs(gap), -hyper.epsilon
-
-
-@part
-def enclose(scores, target, guess, hyper, pull):
-    """The point inside the ball: score -|w - y|, and -epsilon is required."""
-    pull[0] = 1.0
-    return scores[0], -hyper.epsilon

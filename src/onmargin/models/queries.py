@@ -1,12 +1,10 @@
-"""Rounds within queries: pairs of documents of different relevance, or a query's documents cut in two."""
+"""Rows in order of their query and relevance: how many pairs a query has, and its rows cut in two."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-
-from ...compiled.parts import specialise
 
 
 class Queries(NamedTuple):
@@ -32,26 +30,6 @@ def queries_of(relevance: np.ndarray, groups: np.ndarray, count: int) -> Queries
     first[:] = np.maximum.accumulate(np.where(begins, np.arange(len(rows)), 0))
     below = first - bounds[groups[rows]]
     return Queries(rows, bounds, grades, np.r_[0, np.cumsum(below)])
-
-
-@specialise
-def draw_pairs(queries: Any, visits: Any, luck: Any, members: Any) -> Any:
-    """A uniform pair for every round: visits[t] is the query of round t; (better, worse) go to members."""
-    rows, bounds, _, before = queries
-    for t in range(visits.size):
-        low, high = bounds[visits[t]], bounds[visits[t] + 1]
-        begin = before[low]
-        number = begin + np.int64(luck[t] * (before[high] - begin))
-        first = low
-        while high - low > 1:  # the last place whose pairs begin at or before the number
-            middle = (low + high) >> 1
-            if before[middle] <= number:
-                low = middle
-            else:
-                high = middle
-        members[2 * t] = rows[low]
-        members[2 * t + 1] = rows[first + number - before[low]]
-    return visits.size
 
 
 def cut_in_two(queries: Queries, query: int, uniform: float) -> tuple[np.ndarray, np.ndarray]:
