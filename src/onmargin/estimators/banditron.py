@@ -106,11 +106,6 @@ class Banditron(Classifier, Linear, Averaged, Classes):
     max_pending: int = whole(10_000)
 
     class_weight = None
-    pending_: dict[int, Pending]
-    n_given_up_: int
-    n_rewards_: int
-    _earned: float
-    _estimated: float
     _rows_apart = True
     _has_lanes = False
     _set_rule = "zero"
@@ -201,7 +196,7 @@ class Banditron(Classifier, Linear, Averaged, Classes):
 
     def _waiting(self) -> dict[int, Pending]:
         if "pending_" not in self.__dict__:
-            self.pending_ = {}
+            self.pending_: dict[int, Pending] = {}
             self.n_given_up_ = self.n_rewards_ = 0
             self._earned = self._estimated = 0.0
         return self.pending_

@@ -147,7 +147,7 @@ class BBQ(AsksForLabels, Shuffled, Classes, KernelParameters):
         return asks
 
     def outlook(self, X: Any) -> Outlook:
-        """How many rows are within epsilon of the truth with probability 1 - delta; it stops where all are."""
+        """How many rows are within epsilon of the truth, with probability 1 - delta; stop where all are."""
         _, variances, lengths = self._ridge().estimates(X)
         asks = self.would_ask(variances, lengths)
         near = int((~asks).sum())

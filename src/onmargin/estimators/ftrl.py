@@ -48,7 +48,7 @@ class Regularisation:
     """The regulariser, the step, and the numbers they read."""
 
     regularizer: str = one_of("l2", *REGULARIZERS[1:], listed=True, lasting=True)
-    step: str = one_of("constant", *(name for name in STEPS if name != "constant"), said=tuple(STEPS), listed=True)
+    step: str = one_of("constant", said=tuple(STEPS), listed=True)
     rate: float = above(0.0, 1.0)
     C: float = above(0.0, 1.0, inf=True)
     p: float | None = above(

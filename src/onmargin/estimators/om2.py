@@ -28,8 +28,9 @@ from ..kernels import named
 from ..kernels.base import Kernel, positive
 from ..kernels.composed import Columns
 from ..kernels.simple import Precomputed
-from ..models.kernel import Form, KernelModel
+from ..models.kernel import KernelModel
 from ..models.kernel_forms import MultiKernel
+from ..models.support import Form
 from ..models.weights import Model, Numbers
 from .ftrl import between_1_and_2
 
@@ -99,9 +100,7 @@ class OM2(KernelForm, Classifier, Passes, Shuffled, Growing, Labelled):
             return Form(tuple(blocks), 0.0, self._precision())
         made = [_made(kernel, gamma) for kernel in self._listed()]
         if self.views is not None:
-            made = [
-                Columns(kernel, self._view(view)) for kernel, view in zip(made, self.views, strict=True)
-            ]
+            made = [Columns(kernel, self._view(view)) for kernel, view in zip(made, self.views, strict=True)]
         return Form(tuple(made), 0.0, self._precision())
 
     def _first_names(self) -> tuple[Slots, bool]:
@@ -139,7 +138,9 @@ class OM2(KernelForm, Classifier, Passes, Shuffled, Growing, Labelled):
         count = len(self._kernels(1.0).kernels)
         if self.q is not None:
             return {"q": float(self.q)}
-        return {"q": float(self.p / (self.p - 1.0)) if self.p is not None else max(2.0, 2.0 * math.log(count))}
+        if self.p is not None:
+            return {"q": float(self.p / (self.p - 1.0))}
+        return {"q": max(2.0, 2.0 * math.log(count))}
 
     def _check_parameters(self) -> None:
         if not self._is_precomputed():

@@ -102,8 +102,6 @@ class PairedClassifier(KernelForm, Classifier, Linear, Averaged, Classes, Kernel
     _draws = True
     _stream_kind = ModelStream
     _linear_model = PairedModel
-    _asked: Any = None  # the rounds that a fit was given
-    _plan: Planned | None = None
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -153,7 +151,7 @@ class PairedClassifier(KernelForm, Classifier, Linear, Averaged, Classes, Kernel
             del self._asked
 
     def _run_passes(self, X: Table, model: Model, data: TrainingSet) -> None:
-        asked = self._asked
+        asked = self.__dict__.get("_asked")  # the rounds that a fit was given
         if asked is None and self.sampler != "pairs":
             super()._run_passes(X, model, data)
             return
@@ -177,7 +175,7 @@ class PairedClassifier(KernelForm, Classifier, Linear, Averaged, Classes, Kernel
 
     def _row_order(self, generator: np.random.Generator, count: int, model: Model) -> np.ndarray:
         """Of rounds that are known in advance, the first member of each."""
-        if self._plan is None:
+        if "_plan" not in self.__dict__:
             return super()._row_order(generator, count, model)
         rounds, marks, weights = self._plan
         pairing = cast(Paired, model).pairing

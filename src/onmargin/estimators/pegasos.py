@@ -88,8 +88,6 @@ class Pegasos(KernelForm, Classifier, Passes, Growing, Intercept, Labelled, Kern
     dtype: str | None = precision(None)
 
     variants = ({}, {"kernel": "rbf"}, {"kernel": "rbf", "budget": 10})
-    objective_: float
-    dual_gap_: float
     _lam = 1e-4  # where it is not given: streams
     _rounds = 1.0  # of a fit, where they are known beforehand
 

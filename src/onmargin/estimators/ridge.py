@@ -17,9 +17,10 @@ from ..interface.fields import Classes, Growing, KernelParameters, Shuffled, abo
 from ..interface.passes import TrainingSet
 from ..interface.support import KernelForm
 from ..interface.tables import Table
-from ..models.kernel import Form, KernelModel
+from ..models.kernel import KernelModel
 from ..models.kernel_forms import KernelRidge
 from ..models.ridge import RidgeModel
+from ..models.support import Form
 from ..models.weights import Numbers
 
 LONG = 1.0 + 1e-9
@@ -150,9 +151,7 @@ class RidgeClassifier(KernelForm, Classifier, Shuffled, Growing, Classes, Kernel
         table = self._table(X, reset=False)
         return self.estimates_of(self._rows(table), table.shape[0], table)
 
-    def estimates_of(
-        self, rows: Rows, count: int, table: Table
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def estimates_of(self, rows: Rows, count: int, table: Table) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The same of rows in the loop's form; `table` is what they came from (None: a dict)."""
         *found, done = cast(RidgeModel, self._fitted()).estimates(rows, count)
         if done < count:

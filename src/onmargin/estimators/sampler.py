@@ -104,7 +104,8 @@ class SelectiveSampler(MetaEstimatorMixin, AsksForLabels):  # type: ignore[misc]
         share = expected / max(len(chances), 1)
         text = (
             f"of {len(chances):,} rows {expected:,.0f} labels would still be asked for ({share:.1%}); "
-            f"{'that is little: stop' if share < SETTLED else 'go on'} (a heuristic: no bound stands behind it)"
+            f"{'that is little: stop' if share < SETTLED else 'go on'} "
+            "(a heuristic: no bound stands behind it)"
         )
         return Outlook(len(chances), expected, 1.0 - share, share < SETTLED, text)
 

@@ -165,7 +165,7 @@ def group(cls: Class) -> Class:
 def learner(cls: Class) -> Class:
     """A class decorator: the constructor out of the fields, unknown names answered, the class registered.
 
-    A class may fix parameters of the class it extends: `fixed = {"step": "pa1"}`; they are no parameters then.
+    A class may fix parameters of the one it extends: `fixed = {"step": "pa1"}`; they are none then.
     """
     for name, value in cls.__dict__.get("fixed", {}).items():
         cls.__annotations__[name] = ClassVar

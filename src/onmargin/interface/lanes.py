@@ -14,6 +14,7 @@ from ..errors import Diverged
 from ..learn.sweeps import KNOBS
 from ..learn.vocabulary import NONE, Examples
 from ..models.lanes import AT_ONCE, LaneModels, can_sweep
+from ..models.weights import Numbers
 from ..results.sweep_result import DIVERGED, Line
 from .learner import Learner
 from .passes import Part, TrainingSet, blocks
@@ -26,7 +27,7 @@ FREE = ("C", "margin", "epsilon", "rate", "lam", "step", "loss")
 class Sixteen:
     """Up to sixteen configurations of one row of the table, learned in lanes by one leader."""
 
-    def __init__(self, leader: Learner, members: list[int], numbers: list[dict[str, Any]], rows: Rows) -> None:
+    def __init__(self, leader: Learner, members: list[int], numbers: list[Numbers], rows: Rows) -> None:
         self.leader, self.members, self.rows = leader, members, rows
         self.lanes = LaneModels(leader._fitted(), numbers)
 
@@ -144,5 +145,3 @@ def _play(
 
 def _learn(table: Table, part: Part, group: Sixteen) -> None:
     group.learn(table, part)
-
-

@@ -37,7 +37,7 @@ from .weights import WeightsForm
 
 
 class Learner(River):
-    """State: `_model` (None before the first example), `_columns`, `_stream`, the parameters as begun with."""
+    """State: `_model` (None before the first example), `_columns`, `_stream`, `_begun`, `_entropy`."""
 
     answers_names = True  # its constructor answers other libraries' names with ours
     _model: Model | None = None
@@ -58,6 +58,7 @@ class Learner(River):
     tol: float | None = None
     n_iter_no_change: int = 1
     verbose: Any = 0
+    warm_start: Any = False
     growing: Any = False
 
     # ---- parameters
@@ -277,7 +278,7 @@ class Learner(River):
         return np.random.default_rng([seed_of(self), purpose])
 
     def _luck(self, model: Model, count: int, weights: np.ndarray) -> np.ndarray:
-        """The uniform of round t is the t-th of one stream, however the rounds are cut; empty: none is drawn."""
+        """The uniform of round t is the t-th of one stream, however rounds are cut; empty: none is drawn."""
         return uniforms(self, model.clock, count, weights) if self._draws else NONE
 
     # ---- tables
@@ -337,7 +338,7 @@ class Learner(River):
     def _fit(self, X: Any, y: Any, coef: Any, intercept: Any, sample_weight: Any) -> Self:
         """Learn from scratch (`warm_start`: go on) in passes."""
         with self._all_or_nothing():
-            warm, targets = bool(getattr(self, "warm_start", False)) and self._model is not None, self._targets()
+            targets, warm = self._targets(), bool(self.warm_start) and self._model is not None
             if not warm:
                 self._forget()
             else:
@@ -363,7 +364,13 @@ class Learner(River):
         self._form().start_from(model, coef, intercept)
 
     def _continue(
-        self, X: Any, y: Any, classes: Any, sample_weight: Any, asking: Asking | None = None, whole: bool = False
+        self,
+        X: Any,
+        y: Any,
+        classes: Any,
+        sample_weight: Any,
+        asking: Asking | None = None,
+        whole: bool = False,
     ) -> tuple[Table, Model, TrainingSet]:
         """A table to go on with: read, checked, and the model to learn it on (perhaps a copy).
 

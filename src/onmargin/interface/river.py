@@ -25,16 +25,14 @@ class River(BaseEstimator):  # type: ignore[misc]
 
     river_base = ""  # the class of River's that this one is registered with
     not_in_sklearn: Mapping[str, str] = {}  # checks of scikit-learn's that do not apply, each with its reason
-    variants: Sequence[Mapping[str, object]] = ({},)  # parameters to compile ahead with (`onmargin warm --all`)
+    variants: Sequence[Mapping[str, object]] = ({},)  # parameters to compile ahead with
     _entropy: int | None = None  # what random_state=None stands for, drawn once a model
 
     def not_in_river(self) -> Mapping[str, str]:
         """Checks of River's that do not apply, each with its reason."""
         return {}
 
-    def clone(
-        self, new_params: dict[str, object] | None = None, include_attributes: bool = False
-    ) -> Self:
+    def clone(self, new_params: dict[str, object] | None = None, include_attributes: bool = False) -> Self:
         """A fresh learner with the same parameters (and state, with `include_attributes`).
 
         Where `random_state` is None the copies share the entropy, so that they agree.

@@ -12,7 +12,6 @@ from .groups import Rounds
 MANY = 50_000_000  # pairs that are written down; more are better drawn
 
 
-
 def checked_rounds(rounds: Any, count: int) -> Rounds:
     """The user's rounds: row numbers of a table of so many rows."""
     wrong = BadInput(

@@ -14,7 +14,7 @@ from .tables import Columns
 if TYPE_CHECKING:
     from .learner import Learner
 
-FOUND = ("n_iter_", "objective_", "dual_gap_", "n_kernels_", "n_skipped_")  # what a fit found beside the model
+FOUND = ("n_iter_", "objective_", "dual_gap_", "n_kernels_", "n_skipped_")  # by a fit, beside the model
 
 
 class State(NamedTuple):

@@ -17,8 +17,9 @@ from ..features.tables import canonical
 from ..kernels import named
 from ..kernels.base import positive
 from ..learn.spaces.arrays import Start
-from ..models.kernel import FAR, Form, KernelModel
+from ..models.kernel import KernelModel
 from ..models.kernel_forms import Bounded, Unbounded
+from ..models.support import FAR, Form
 from ..models.table import Row, row_named
 from ..models.weights import Model, Numbers
 from .dicts import DistanceStream, Stream, open_stream

@@ -82,7 +82,7 @@ class Columns(NamedTuple):
         return sp.csr_matrix((table.data, into[table.indices], table.indptr), shape=shape), after
 
     def found_in(self, X: Table) -> tuple[Table, list[Hashable]]:
-        """A frame for a model that knows its features by name; columns it does not know, which are left out."""
+        """A frame for a model that knows its features by name; and the columns left out, being unknown."""
         found = _get_feature_names(X)
         slots = self.slots or Slots()
         if found is None and hasattr(X, "columns"):

@@ -525,7 +525,7 @@ class LabelTargets(NumberTargets):
         return column(y)
 
     def margins(self, scores: np.ndarray, y: Any) -> tuple[np.ndarray, np.ndarray]:
-        """The margin of every row (y s; over the best rival; the lowest relevant label's), and: is one asked?"""
+        """The margin of every row (y s; over the best rival; the lowest relevant label's); is one asked?"""
         labels, several = self.labels, scores.shape[1] > 1
         y = np.asarray(y)
         if self.owner._one_against_all and several:

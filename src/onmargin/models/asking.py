@@ -29,7 +29,7 @@ Chosen = dict[str, float]
 
 
 class Asking:
-    """Which rounds ask for their label. `active`: the rounds to come do; otherwise labels are simply there."""
+    """Which rounds ask for their label. `active`: those to come do; otherwise labels are simply there."""
 
     def __init__(self, chosen: Chosen) -> None:
         self.chosen, self.active = chosen, False

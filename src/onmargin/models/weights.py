@@ -316,7 +316,9 @@ class Model:
         """The learned radius' coordinate, last among the weights."""
         return float(self.table()[0, -1]) if averaged else float(self.space.weights[-1])
 
-    def move_by(self, slots: Sequence[int], values: Sequence[float], bias: float, pulls: Mapping[int, float]) -> None:
+    def move_by(
+        self, slots: Sequence[int], values: Sequence[float], bias: float, pulls: Mapping[int, float]
+    ) -> None:
         """A round that was decided elsewhere: w_k += pull_k x for a few outputs, x having these entries."""
         self.clock += 1
         places, entries = np.array([*slots, len(self.space.weights) - 1]), np.array([*values, bias])
