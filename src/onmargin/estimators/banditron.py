@@ -11,7 +11,7 @@ from ..errors import BadInput
 from ..interface.classifier import Classifier
 from ..interface.dicts import ModelStream, ready_round
 from ..interface.draws import uniforms
-from ..interface.fields import Averaged, Classes, Linear, above, learner, whole
+from ..interface.fields import Averaged, Classes, Linear, above_zero, learner, whole
 from ..interface.labels import listed
 from ..interface.targets import Answers, LabelTargets
 from ..interface.watch import Wanted
@@ -100,10 +100,13 @@ class Banditron(Classifier, Linear, Averaged, Classes):
     ('sports', 'news')
     """
 
-    gamma: float = above(
-        0.0, 0.05, lasting=True, also=lambda value: value < 1, wanted="a share above 0 and below 1"
+    gamma: float = above_zero(
+        default=0.05,
+        lasting=True,
+        also=lambda value: value < 1,
+        wanted="a share above 0 and below 1",
     )
-    max_pending: int = whole(10_000)
+    max_pending: int = whole(default=10_000)
 
     class_weight = None
     _rows_apart = True

@@ -13,7 +13,7 @@ from ..interface.fields import (
     Classes,
     KernelParameters,
     Shuffled,
-    above,
+    above_zero,
     check_limits,
     learner,
     one_of,
@@ -45,7 +45,7 @@ class BBQ(AsksForLabels, Shuffled, Classes, KernelParameters):
     Parameters
     ----------
     epsilon, delta : how near, and how surely.
-    confidence : "hoeffding" (as above), or "seed" for ln(t (t + 1) / (2 delta)): 1 - 4 delta only.
+    confidence : "hoeffding" (as above_zero), or "seed" for ln(t (t + 1) / (2 delta)): 1 - 4 delta only.
     kappa : None, or a number in (0, 1): BBQ(kappa), which asks where r >= t^-kappa.
     kernel, gamma, degree, coef0 : the kernel form (kernels whose k(x, x) is not 1 are normalised).
     scale : rows with a norm above 1 are scaled to 1, with one warning a call; False: they are refused.
@@ -67,15 +67,18 @@ class BBQ(AsksForLabels, Shuffled, Classes, KernelParameters):
     (True, True)
     """
 
-    epsilon: float = above(0.0, 0.5, inf=True)
-    delta: float = above(0.0, 0.1, also=below_1, wanted="a probability above 0 and below 1")
-    confidence: str = one_of("hoeffding", "seed")
-    kappa: float | None = above(
-        0.0, None, none=True, also=below_1, wanted="a number above 0 and below 1, or None"
+    epsilon: float = above_zero(default=0.5, inf=True)
+    delta: float = above_zero(default=0.1, also=below_1, wanted="a probability above 0 and below 1")
+    confidence: str = one_of("hoeffding", "seed", default="hoeffding")
+    kappa: float | None = above_zero(
+        default=None,
+        none=True,
+        also=below_1,
+        wanted="a number above 0 and below 1, or None",
     )
-    fit_intercept: bool = plain(False)
-    scale: bool = plain(True)
-    random_state: Any = plain(None)
+    fit_intercept: bool = plain(default=False)
+    scale: bool = plain(default=True)
+    random_state: Any = plain(default=None)
 
     variants = ()
 

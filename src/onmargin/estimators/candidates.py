@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from ..errors import BadInput
-from ..interface.fields import Averaged, Intercept, Passes, Shuffled, above, learner, one_of, plain
+from ..interface.fields import Averaged, Intercept, Passes, Shuffled, above_zero, learner, one_of, plain
 from ..interface.groups import Grouped, Rounds, no_rounds, read_groups, weights_of_groups
 from ..models.weights import Model, Numbers
 
@@ -55,9 +55,9 @@ class CandidateClassifier(Grouped, Passes, Shuffled, Intercept, Averaged):
     True
     """
 
-    step: str = one_of("pa1", "pa", "pa2", "perceptron", said=("pa", "pa1", "pa2", "perceptron"), listed=True)
-    C: float = above(0.0, 1.0, inf=True)
-    fit_intercept: bool = plain(False, lasting=True)
+    step: str = one_of("pa", "pa1", "pa2", "perceptron", default="pa1", listed=True)
+    C: float = above_zero(default=1.0, inf=True)
+    fit_intercept: bool = plain(default=False, lasting=True)
 
     not_in_sklearn = NOT_OF_GROUPS
 

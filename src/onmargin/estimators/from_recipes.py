@@ -10,15 +10,14 @@ from ..compiled.parts import plain as plain_python
 from ..errors import BadInput
 from ..interface.classifier import Classifier
 from ..interface.fields import (
-    REQUIRED,
     Averaged,
     Labelled,
     Linear,
-    above,
-    at_least,
+    above_zero,
+    from_zero,
     group,
     learner,
-    plain,
+    required,
 )
 from ..interface.learner import Learner
 from ..interface.regressor import Regressor
@@ -32,15 +31,19 @@ from .ftrl import NOT_SPARSE, between_1_and_2
 class PartNumbers:
     """Numbers that the parts of a recipe read."""
 
-    C: float = above(0.0, 1.0, inf=True)
-    rate: float = above(0.0, 1.0)
-    lam: float = above(0.0, 1e-4, lasting=True)
-    p: float | None = above(
-        0.0, None, none=True, lasting=True, also=between_1_and_2, wanted="a number above 1, and at most 2"
+    C: float = above_zero(default=1.0, inf=True)
+    rate: float = above_zero(default=1.0)
+    lam: float = above_zero(default=1e-4, lasting=True)
+    p: float | None = above_zero(
+        default=None,
+        none=True,
+        lasting=True,
+        also=between_1_and_2,
+        wanted="a number above 1, and at most 2",
     )
-    l1: float = at_least(0.0, 0.0, lasting=True)
-    radius: float = above(0.0, 1.0, lasting=True)
-    delta: float = above(0.0, 1.0, lasting=True)
+    l1: float = from_zero(default=0.0, lasting=True)
+    radius: float = above_zero(default=1.0, lasting=True)
+    delta: float = above_zero(default=1.0, lasting=True)
 
 
 class OfRecipe(Learner):
@@ -117,8 +120,8 @@ class OnlineClassifier(OfRecipe, Classifier, Linear, Averaged, Labelled, PartNum
     See `Recipe` for an example.
     """
 
-    recipe: object = plain(REQUIRED, lasting=True)
-    margin: float = at_least(0.0, 1.0)
+    recipe: object = required(kw_only=False, lasting=True)
+    margin: float = from_zero(default=1.0)
 
     variants = ()
 
@@ -154,8 +157,8 @@ class OnlineRegressor(OfRecipe, Regressor, Linear, Averaged, PartNumbers):
     True
     """
 
-    recipe: object = plain(REQUIRED, lasting=True)
-    epsilon: float = at_least(0.0, 0.1)
+    recipe: object = required(kw_only=False, lasting=True)
+    epsilon: float = from_zero(default=0.1)
 
     variants = ()
     _learns_numbers = True

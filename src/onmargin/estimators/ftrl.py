@@ -19,8 +19,8 @@ from ..interface.fields import (
     Horizon,
     Labelled,
     Linear,
-    above,
-    at_least,
+    above_zero,
+    from_zero,
     group,
     learner,
     one_of,
@@ -47,19 +47,23 @@ def between_1_and_2(value: float) -> bool:
 class Regularisation:
     """The regulariser, the step, and the numbers they read."""
 
-    regularizer: str = one_of("l2", *REGULARIZERS[1:], listed=True, lasting=True)
-    step: str = one_of("constant", said=tuple(STEPS), listed=True)
-    rate: float = above(0.0, 1.0)
-    C: float = above(0.0, 1.0, inf=True)
-    p: float | None = above(
-        0.0, None, none=True, lasting=True, also=between_1_and_2, wanted="a number above 1, and at most 2"
+    regularizer: str = one_of("l2", *REGULARIZERS[1:], default="l2", listed=True, lasting=True)
+    step: str = one_of(*STEPS, default="constant", listed=True)
+    rate: float = above_zero(default=1.0)
+    C: float = above_zero(default=1.0, inf=True)
+    p: float | None = above_zero(
+        default=None,
+        none=True,
+        lasting=True,
+        also=between_1_and_2,
+        wanted="a number above 1, and at most 2",
     )
-    groups: object = plain(None, lasting=True)
-    l1: float = at_least(0.0, 0.0, lasting=True)
-    radius: float = above(0.0, 1.0, lasting=True)
-    signed: bool = plain(True, lasting=True)
-    adagrad_delta: float = above(0.0, 1.0, lasting=True)
-    coin_epsilon: float = above(0.0, 1.0, lasting=True)
+    groups: object = plain(default=None, lasting=True)
+    l1: float = from_zero(default=0.0, lasting=True)
+    radius: float = above_zero(default=1.0, lasting=True)
+    signed: bool = plain(default=True, lasting=True)
+    adagrad_delta: float = above_zero(default=1.0, lasting=True)
+    coin_epsilon: float = above_zero(default=1.0, lasting=True)
 
 
 class FTRL(Learner):
@@ -251,7 +255,7 @@ class FTRLClassifier(FTRL, Classifier, Linear, Averaged, Labelled, Horizon, Regu
     True
     """
 
-    loss: str = plain("hinge")
+    loss: str = plain(default="hinge")
 
     _allowed = OF_LABELS
     variants = EACH_REGULARIZER
@@ -299,8 +303,8 @@ class FTRLRegressor(FTRL, Regressor, Linear, Averaged, Horizon, Regularisation):
     True
     """
 
-    loss: str = plain("epsilon_insensitive")
-    epsilon: float = at_least(0.0, 0.1)
+    loss: str = plain(default="epsilon_insensitive")
+    epsilon: float = from_zero(default=0.1)
 
     _allowed = OF_NUMBERS
 

@@ -12,7 +12,7 @@ from ..interface.fields import (
     KernelParameters,
     Labelled,
     Linear,
-    at_least,
+    from_zero,
     group,
     learner,
     plain,
@@ -26,16 +26,16 @@ from ..models.weights import Numbers
 class _Kernelled(Linear, Labelled, KernelParameters, Budget):
     """Always in kernel form; no constant coordinate unless asked for."""
 
-    kernel: object = plain("rbf", lasting=True)
-    fit_intercept: bool = plain(False, lasting=True)
-    dtype: str | None = precision(None)
+    kernel: object = plain(default="rbf", lasting=True)
+    fit_intercept: bool = plain(default=False, lasting=True)
+    dtype: str | None = precision(default=None)
 
 
 @group
 class _Dropping(_Kernelled):
     """A budget that is kept by dropping vectors."""
 
-    budget: object = plain(100, lasting=True)
+    budget: object = plain(default=100, lasting=True)
 
 
 class KernelPerceptron(KernelForm, Classifier):
@@ -96,8 +96,8 @@ class Projectron(KernelPerceptron, _Kernelled, Averaged):
     (True, True)
     """
 
-    tolerance: float = at_least(0.0, 0.1, lasting=True)
-    plus: bool = plain(False, lasting=True)
+    tolerance: float = from_zero(default=0.1, lasting=True)
+    plus: bool = plain(default=False, lasting=True)
 
     _solves = True
     _keeps_square = True

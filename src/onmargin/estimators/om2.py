@@ -17,7 +17,7 @@ from ..interface.fields import (
     Labelled,
     Passes,
     Shuffled,
-    above,
+    above_zero,
     learner,
     plain,
     precision,
@@ -64,15 +64,23 @@ class OM2(KernelForm, Classifier, Passes, Shuffled, Growing, Labelled):
     (True, (4,))
     """
 
-    kernels: Any = plain(None, lasting=True)
-    views: Any = plain(None, lasting=True)
-    q: float | None = above(
-        0.0, None, none=True, lasting=True, also=lambda value: value >= 2, wanted="a number of at least 2"
+    kernels: Any = plain(default=None, lasting=True)
+    views: Any = plain(default=None, lasting=True)
+    q: float | None = above_zero(
+        default=None,
+        none=True,
+        lasting=True,
+        also=lambda value: value >= 2,
+        wanted="a number of at least 2",
     )
-    p: float | None = above(
-        0.0, None, none=True, lasting=True, also=between_1_and_2, wanted="a number above 1 and up to 2"
+    p: float | None = above_zero(
+        default=None,
+        none=True,
+        lasting=True,
+        also=between_1_and_2,
+        wanted="a number above 1 and up to 2",
     )
-    dtype: str | None = precision(None)
+    dtype: str | None = precision(default=None)
 
     kernel, gamma, degree, coef0, budget, fit_intercept = "many", "scale", 3, 0.0, None, False
     n_kernels_ = 0  # precomputed: how many matrices

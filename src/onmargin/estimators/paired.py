@@ -17,8 +17,8 @@ from ..interface.fields import (
     Classes,
     KernelParameters,
     Linear,
-    above,
-    at_least,
+    above_zero,
+    from_zero,
     learner,
     one_of,
     precision,
@@ -86,12 +86,12 @@ class PairedClassifier(KernelForm, Classifier, Linear, Averaged, Classes, Kernel
     True
     """
 
-    rule: str = one_of(*RULES, listed=True)
-    C: float = above(0.0, 1.0, inf=True)
-    margin: float | None = at_least(0.0, None, none=True)
-    reservoir: int = whole(100, lasting=True)
-    sampler: str = one_of("reservoir", "recent", "pairs", listed=True, lasting=True)
-    dtype: str | None = precision(None)
+    rule: str = one_of(*RULES, default=RULES[0], listed=True)
+    C: float = above_zero(default=1.0, inf=True)
+    margin: float | None = from_zero(default=None, none=True)
+    reservoir: int = whole(default=100, lasting=True)
+    sampler: str = one_of("reservoir", "recent", "pairs", default="reservoir", listed=True, lasting=True)
+    dtype: str | None = precision(default=None)
 
     variants = ({}, {"kernel": "rbf"})
     class_weight = None  # rounds are balanced by themselves

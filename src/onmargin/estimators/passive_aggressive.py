@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -15,18 +15,23 @@ from ..interface.fields import (
     KernelParameters,
     Labelled,
     Linear,
-    above,
-    at_least,
+    above_zero,
+    from_zero,
     learner,
     one_of,
     plain,
     precision,
 )
 from ..interface.regressor import Regressor
+from ..interface.river import Variants
 from ..interface.support import KernelForm
 from ..models.weights import Numbers
 
-STEPS = ({"step": "pa"}, {"step": "pa1"}, {"step": "pa2"})  # to compile ahead with
+STEPS: Variants = (
+    {"step": "pa"},
+    {"step": "pa1"},
+    {"step": "pa2"},
+)  # to compile ahead with
 
 
 @learner
@@ -65,16 +70,20 @@ class PassiveAggressiveClassifier(
     True
     """
 
-    C: float = above(0.0, 1.0, inf=True)
-    step: str = one_of("pa1", "pa", "pa2", said=("pa", "pa1", "pa2"))
-    margin: float = at_least(0.0, 1.0)
-    update: str = one_of("top", "all")
-    multilabel: str = one_of("ranking", "calibrated", lasting=True)
-    cost: object = plain(None)
-    cost_update: str = one_of("max_loss", "prediction")
-    dtype: str | None = precision(None)
+    C: float = above_zero(default=1.0, inf=True)
+    step: str = one_of("pa", "pa1", "pa2", default="pa1")
+    margin: float = from_zero(default=1.0)
+    update: str = one_of("top", "all", default="top")
+    multilabel: str = one_of("ranking", "calibrated", default="ranking", lasting=True)
+    cost: object = plain(default=None)
+    cost_update: str = one_of("max_loss", "prediction", default="max_loss")
+    dtype: str | None = precision(default=None)
 
-    variants = (*STEPS, {"kernel": "rbf"}, {"kernel": "rbf", "budget": 10})
+    variants: ClassVar[Variants] = (
+        *STEPS,
+        {"kernel": "rbf"},
+        {"kernel": "rbf", "budget": 10},
+    )
 
     @property
     def _set_rule(self) -> str:  # type: ignore[override]
@@ -149,7 +158,7 @@ class MIRA(PassiveAggressiveClassifier):
     """
 
     fixed = {"step": "pa1", "update": "all", "multilabel": "ranking", "cost": None, "cost_update": "max_loss"}
-    variants = ({},)
+    variants: ClassVar[Variants] = ({},)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -183,10 +192,10 @@ class PassiveAggressiveRegressor(KernelForm, Regressor, Linear, Averaged, Horizo
     True
     """
 
-    C: float = above(0.0, 1.0, inf=True)
-    step: str = one_of("pa1", "pa", "pa2", said=("pa", "pa1", "pa2"))
-    epsilon: float = at_least(0.0, 0.1)
-    dtype: str | None = precision(None)
+    C: float = above_zero(default=1.0, inf=True)
+    step: str = one_of("pa", "pa1", "pa2", default="pa1")
+    epsilon: float = from_zero(default=0.1)
+    dtype: str | None = precision(default=None)
 
     variants = STEPS
 

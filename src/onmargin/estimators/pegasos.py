@@ -19,7 +19,7 @@ from ..interface.fields import (
     KernelParameters,
     Labelled,
     Passes,
-    above,
+    above_zero,
     learner,
     one_of,
     plain,
@@ -77,15 +77,15 @@ class Pegasos(KernelForm, Classifier, Passes, Growing, Intercept, Labelled, Kern
     (True, True)
     """
 
-    lam: float | None = above(0.0, None, none=True, lasting=True)
-    order: str = one_of("shuffle", "cyclic", "random")
-    batch_size: int = whole(1, lasting=True)
-    project: bool = plain(False, lasting=True)
-    average: bool | float = plain(True, lasting=True)
-    prior: Any = plain(None)
-    multiclass: str = one_of("crammer_singer", "one_vs_all", lasting=True)
-    fit_intercept: bool | str = plain(True, lasting=True)
-    dtype: str | None = precision(None)
+    lam: float | None = above_zero(default=None, none=True, lasting=True)
+    order: str = one_of("shuffle", "cyclic", "random", default="shuffle")
+    batch_size: int = whole(default=1, lasting=True)
+    project: bool = plain(default=False, lasting=True)
+    average: bool | float = plain(default=True, lasting=True)
+    prior: Any = plain(default=None)
+    multiclass: str = one_of("crammer_singer", "one_vs_all", default="crammer_singer", lasting=True)
+    fit_intercept: bool | str = plain(default=True, lasting=True)
+    dtype: str | None = precision(default=None)
 
     variants = ({}, {"kernel": "rbf"}, {"kernel": "rbf", "budget": 10})
     _lam = 1e-4  # where it is not given: streams

@@ -13,7 +13,7 @@ from ..interface.fields import (
     KernelParameters,
     Labelled,
     Linear,
-    above,
+    above_zero,
     learner,
     one_of,
     precision,
@@ -48,10 +48,10 @@ class Perceptron(KernelForm, Classifier, Linear, Averaged, Labelled, Horizon, Ke
     True
     """
 
-    rate: float = above(0.0, 1.0)
-    update: str = one_of("top", "uniform")
-    init: str = one_of("zero", "random", lasting=True)
-    dtype: str | None = precision(None)
+    rate: float = above_zero(default=1.0)
+    update: str = one_of("top", "uniform", default="top")
+    init: str = one_of("zero", "random", default="zero", lasting=True)
+    dtype: str | None = precision(default=None)
 
     variants = ({}, {"kernel": "rbf"}, {"kernel": "rbf", "budget": 10})
 

@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from ..errors import BadInput
-from ..interface.fields import Averaged, Intercept, Passes, Shuffled, above, at_least, learner, one_of
+from ..interface.fields import Averaged, Intercept, Passes, Shuffled, above_zero, from_zero, learner, one_of
 from ..interface.groups import Grouped, Rounds, no_rounds, read_groups, weights_of_groups
 from ..learn.paired.draws import draw_pairs
 from ..learn.vocabulary import NONE
@@ -45,9 +45,9 @@ class PairedRanker(Grouped, Passes, Shuffled, Intercept, Averaged):
     True
     """
 
-    rule: str = one_of("auc", "max_violators")
-    C: float = above(0.0, 1.0, inf=True)
-    margin: float | None = at_least(0.0, None, none=True)
+    rule: str = one_of("auc", "max_violators", default="auc")
+    C: float = above_zero(default=1.0, inf=True)
+    margin: float | None = from_zero(default=None, none=True)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -12,13 +12,13 @@ from ..errors import BadInput, require_whole
 from ..interface.asks import AsksForLabels
 from ..interface.classifier import Classifier
 from ..interface.fields import (
-    REQUIRED,
-    at_least,
     check_limits,
+    from_zero,
     learner,
     one_of,
     plain,
     require_positive,
+    required,
 )
 from ..learn.queries import RULES
 from ..models.asking import Chosen
@@ -56,13 +56,13 @@ class SelectiveSampler(MetaEstimatorMixin, AsksForLabels):  # type: ignore[misc]
     (True, True)
     """
 
-    estimator: Any = plain(REQUIRED)
-    delta: float = at_least(0.0, 1.0, inf=True)
-    rule: str = one_of(*RULES, listed=True)
-    budget: int | None = plain(None)
-    target_rate: float | None = plain(None)
-    window: int | None = plain(None)
-    random_state: Any = plain(None)
+    estimator: Any = required(kw_only=False)
+    delta: float = from_zero(default=1.0, inf=True)
+    rule: str = one_of(*RULES, default=RULES[0], listed=True)
+    budget: int | None = plain(default=None)
+    target_rate: float | None = plain(default=None)
+    window: int | None = plain(default=None)
+    random_state: Any = plain(default=None)
 
     variants = ()
 

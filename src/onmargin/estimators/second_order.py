@@ -5,7 +5,7 @@ from __future__ import annotations
 from scipy.special import ndtri
 
 from ..interface.classifier import Classifier
-from ..interface.fields import Averaged, Labelled, Linear, above, group, learner, one_of
+from ..interface.fields import Averaged, Labelled, Linear, above_zero, group, learner, one_of
 from ..models.weights import Numbers
 
 
@@ -13,7 +13,7 @@ from ..models.weights import Numbers
 class Covariance:
     """A variance per weight (O(nonzeros) a round), or a full covariance (O(d^2))."""
 
-    covariance: str = one_of("diag", "full", lasting=True)
+    covariance: str = one_of("diag", "full", default="diag", lasting=True)
 
 
 @learner
@@ -36,7 +36,7 @@ class AROW(Classifier, Linear, Averaged, Labelled, Covariance):
     True
     """
 
-    r: float = above(0.0, 1.0)
+    r: float = above_zero(default=1.0)
 
     def row(self, problem: str) -> str:
         """arow_diag.binary, ..."""
@@ -71,11 +71,13 @@ class SoftConfidenceWeighted(Classifier, Linear, Averaged, Labelled, Covariance)
     True
     """
 
-    confidence: float = above(
-        0.0, 0.9, also=lambda value: 0.5 < value < 1, wanted="a probability above 0.5 and below 1"
+    confidence: float = above_zero(
+        default=0.9,
+        also=lambda value: 0.5 < value < 1,
+        wanted="a probability above 0.5 and below 1",
     )
-    C: float = above(0.0, 1.0, inf=True)
-    form: str = one_of("scw1", "scw2", "cw")
+    C: float = above_zero(default=1.0, inf=True)
+    form: str = one_of("scw1", "scw2", "cw", default="scw1")
 
     variants = ({"form": "scw1"}, {"form": "scw2"}, {"form": "cw"})
 
@@ -109,7 +111,7 @@ class SecondOrderPerceptron(Classifier, Linear, Averaged, Labelled, Covariance):
     True
     """
 
-    a: float = above(0.0, 1.0, lasting=True)
+    a: float = above_zero(default=1.0, lasting=True)
 
     _set_rule = "zero"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..interface.classifier import Classifier
-from ..interface.fields import Labelled, Linear, above, learner
+from ..interface.fields import Labelled, Linear, above_zero, learner
 from ..models.weights import Numbers
 
 
@@ -27,7 +27,7 @@ class ShiftingPerceptron(Classifier, Linear, Labelled):
     True
     """
 
-    lam: float = above(0.0, 1.0, lasting=True)
+    lam: float = above_zero(default=1.0, lasting=True)
 
     _has_lanes = False
 
@@ -60,8 +60,8 @@ class ProjectedPerceptron(Classifier, Linear, Labelled):
     True
     """
 
-    radius: float = above(0.0, 1.0, lasting=True)
-    rate: float = above(0.0, 1.0)
+    radius: float = above_zero(default=1.0, lasting=True)
+    rate: float = above_zero(default=1.0)
 
     _has_lanes = False
 

@@ -18,8 +18,8 @@ from ..interface.fields import (
     KernelParameters,
     Passes,
     Shuffled,
-    above,
-    at_least,
+    above_zero,
+    from_zero,
     learner,
     one_of,
     precision,
@@ -61,9 +61,10 @@ class BallTargets(PointTargets):
 
 
 @learner
-class PassiveAggressiveUniclass(  # type: ignore[misc]
-    OutlierMixin, KernelForm, Passes, Shuffled, Growing, Averaged, KernelParameters, Budget
-):
+class PassiveAggressiveUniclass(
+    OutlierMixin,  # type: ignore[misc]
+    KernelForm, Passes, Shuffled, Growing, Averaged, KernelParameters, Budget,
+):  # fmt: skip
     """A centre that moves just far enough to have each point within its radius.
 
     loss = [|c - y| - epsilon]_+ and c += step (y - c) / |y - c|, with a step of min(C, loss) (PA-I).
@@ -89,11 +90,11 @@ class PassiveAggressiveUniclass(  # type: ignore[misc]
     array([2.4, 3.2])
     """
 
-    C: float = above(0.0, 1.0, inf=True)
-    step: str = one_of("pa1", "pa", "pa2", said=("pa", "pa1", "pa2"))
-    epsilon: float = at_least(0.0, 1.0)
-    max_radius: float | None = above(0.0, None, none=True, lasting=True)
-    dtype: str | None = precision(None)
+    C: float = above_zero(default=1.0, inf=True)
+    step: str = one_of("pa", "pa1", "pa2", default="pa1")
+    epsilon: float = from_zero(default=1.0)
+    max_radius: float | None = above_zero(default=None, none=True, lasting=True)
+    dtype: str | None = precision(default=None)
 
     river_base = "AnomalyDetector"
     _may_overflow = True

@@ -236,7 +236,9 @@ class AsksForLabels(ClassifierMixin, River):  # type: ignore[misc]
         """An iterable of (x, y) or (x, y, weight), one after the other; weight 0 leaves no line."""
         predictions: list[Any] = []
         truths: list[Any] = []
-        queried, counted, mistakes = [], [], 0
+        queried: list[bool] = []
+        counted: list[bool] = []
+        mistakes = 0
         for example in examples:
             x, y, weight = example if len(example) == 3 else (*example, 1.0)
             if weight == 0:
@@ -254,13 +256,13 @@ class AsksForLabels(ClassifierMixin, River):  # type: ignore[misc]
                 values.append(value)
         if not truths:
             raise BadInput("the iterable is empty; wanted pairs (x, y)")
-        count, judged = len(truths), np.array(counted, bool)
+        count, judged = len(truths), np.asarray(counted, bool)
         totals = Totals(int(judged.sum()), mistakes, 0, int(sum(queried)), 0.0)
         if not wanted.full:
             return Progress(self, totals, None, curve=[(totals.rounds, mistakes, 0.0)])
         kept = {
             "scores": np.full(count, np.nan), "predictions": _objects(predictions), "counted": judged,
-            "queried": np.array(queried, bool), "losses": np.zeros(count), "steps": np.zeros(count),
+            "queried": np.asarray(queried, bool), "losses": np.zeros(count), "steps": np.zeros(count),
         }  # fmt: skip
         return Progress(self, totals, _objects(truths), None, kept, [], "labels", wanted.every)
 

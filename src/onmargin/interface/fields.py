@@ -1,7 +1,7 @@
 """Parameters as dataclass fields: default, limits, may it change in mid-stream; and the registry.
 
 A parameter is declared once, in the class (or in a group of parameters that several classes have):
-`C: float = above(0.0, 1.0, inf=True)`. The limit is checked before learning, `lasting` ones stay as they
+`C: float = above_zero(1.0, inf=True)`. The limit is checked before learning, `lasting` ones stay as they
 were when learning began. `@learner` makes the constructor out of the fields, answers other libraries' names
 with ours, and enters the class in `LEARNERS`, which saving, warming, River and the tests read.
 """
@@ -22,7 +22,7 @@ from .river import register
 LEARNERS: dict[str, type] = {}
 """Every learner by its name, as far as its module is loaded; `estimators.every` loads all."""
 
-Class = TypeVar("Class", bound=type)
+Class = TypeVar("Class")
 Limit = Callable[[str, object], None]
 """Raises for a value that makes no sense, in one line."""
 
@@ -34,85 +34,82 @@ class Declared(NamedTuple):
     lasting: bool
 
 
-def _field(default: object, limit: Limit | None, lasting: bool) -> Any:
-    given = {} if default is REQUIRED else {"default": default}
-    return dataclasses.field(
-        **given, metadata={"declared": Declared(limit, lasting)}, kw_only=default is not REQUIRED
-    )  # type: ignore[call-overload]
+def _field(limit: Limit | None, lasting: bool, **given: object) -> Any:
+    made: Any = dataclasses.field
+    return made(metadata={"declared": Declared(limit, lasting)}, **{"kw_only": True, **given})
 
 
-REQUIRED = object()
+def required(*, kw_only: bool, lasting: bool = False) -> Any:
+    """A parameter without a default, which may be given by position."""
+    return _field(None, lasting, kw_only=kw_only)
 
 
-def plain(default: object, lasting: bool = False) -> Any:
+def plain(*, default: object, lasting: bool = False) -> Any:
     """A parameter whose limits, if any, depend on others: they are checked where it is used."""
-    return _field(default, None, lasting)
+    return _field(None, lasting, default=default)
 
 
-def above(
-    low: float, default: float | None, *, inf: bool = False, none: bool = False, lasting: bool = False,
+def above_zero(
+    *, default: float | None, inf: bool = False, none: bool = False, lasting: bool = False,
     also: Callable[[float], bool] | None = None, wanted: str = "",
 ) -> Any:  # fmt: skip
     """A number above 0 (`inf`: infinity too; `none`: or None); `also` has a narrower range to say."""
-    return _number(default, False, inf, none, lasting, also, wanted)
 
-
-def at_least(
-    low: float, default: float | None, *, inf: bool = False, none: bool = False, lasting: bool = False
-) -> Any:
-    """A number of at least 0."""
-    return _number(default, True, inf, none, lasting, None, "")
-
-
-def _number(
-    default: float | None, zero: bool, inf: bool, none: bool, lasting: bool,
-    also: Callable[[float], bool] | None, wanted: str,
-) -> Any:  # fmt: skip
     def limit(name: str, value: object) -> None:
         if none and value is None:
             return
-        number = require_positive(name, value, zero, inf)
+        number = require_positive(name, value, False, inf)
         if also is not None and not also(number):
             raise BadInput(f"{name}={value!r}; wanted {wanted}")
 
-    return _field(default, limit, lasting)
+    return _field(limit, lasting, default=default)
 
 
-def whole(default: int, lasting: bool = False) -> Any:
-    """A whole number of at least 1."""
-    return _field(default, require_whole, lasting)
-
-
-def one_of(
-    default: str, *others: str, lasting: bool = False, listed: bool = False, said: tuple[str, ...] = ()
-) -> Any:
-    """One of some texts; `listed`: they are many, and said as a list; `said`: in this order."""
-    options = said or (default, *others)
+def from_zero(*, default: float | None, inf: bool = False, none: bool = False, lasting: bool = False) -> Any:
+    """A number of at least 0 (`inf`: infinity too; `none`: or None)."""
 
     def limit(name: str, value: object) -> None:
-        require_one_of(name, value, options, listed)
+        if value is not None or not none:
+            require_positive(name, value, True, inf)
 
-    return _field(default, limit, lasting)
+    return _field(limit, lasting, default=default)
 
 
-def flag(default: bool, lasting: bool = False) -> Any:
+def whole(*, default: int, lasting: bool = False) -> Any:
+    """A whole number of at least 1."""
+    return _field(require_whole, lasting, default=default)
+
+
+def one_of(*options: str, default: str, lasting: bool = False, listed: bool = False) -> Any:
+    """One of some texts; `listed`: they are many, and said as a list."""
+
+    def limit(name: str, value: object) -> None:
+        if value not in options:
+            words = list(map(repr, options))
+            said = f"one of {', '.join(words)}" if listed else f"{', '.join(words[:-1])} or {words[-1]}"
+            raise BadInput(f"{name}={value!r}; wanted {said}")
+
+    return _field(limit, lasting, default=default)
+
+
+def flag(*, default: bool, lasting: bool = False) -> Any:
     """True or False."""
 
     def limit(name: str, value: object) -> None:
         if not isinstance(value, bool | np.bool_):
             raise BadInput(f"{name}={value!r}; wanted True or False")
 
-    return _field(default, limit, lasting)
+    return _field(limit, lasting, default=default)
 
 
-def precision(default: str | None) -> Any:
+def precision(*, default: str | None) -> Any:
     """float32 or float64 (None: as the form of the learner has it)."""
 
     def limit(name: str, value: object) -> None:
         if value not in (None, "float32", "float64", np.float32, np.float64):
             raise BadInput(f"{name}={value!r}; wanted 'float32' or 'float64'")
 
-    return _field(default, limit, True)
+    return _field(limit, True, default=default)
 
 
 def require_positive(name: str, value: object, zero: bool, infinite: bool) -> float:
@@ -125,14 +122,6 @@ def require_positive(name: str, value: object, zero: bool, infinite: bool) -> fl
         wanted = "at least 0" if zero else "above 0"
         raise BadInput(f"{name}={value!r}; wanted a number {wanted}{' (inf allowed)' if infinite else ''}")
     return number
-
-
-def require_one_of(name: str, value: object, options: tuple[str, ...], listed: bool = False) -> None:
-    """One of some texts, or a refusal in one line."""
-    if value not in options:
-        words = list(map(repr, options))
-        said = f"one of {', '.join(words)}" if listed else f"{', '.join(words[:-1])} or {words[-1]}"
-        raise BadInput(f"{name}={value!r}; wanted {said}")
 
 
 def declared(owner: object) -> Iterator[tuple[str, Declared, object]]:
@@ -150,19 +139,18 @@ def check_limits(owner: object) -> None:
 
 @dataclass_transform(
     kw_only_default=True, eq_default=False,
-    field_specifiers=(plain, above, at_least, whole, one_of, flag, precision),
+    field_specifiers=(required, plain, above_zero, from_zero, whole, one_of, flag, precision),
 )  # fmt: skip
-def group(cls: Class) -> Class:
+def group(cls: type[Class]) -> type[Class]:
     """A class decorator: parameters that several learners have. It has no methods."""
-    made: Class = dataclasses.dataclass(eq=False, repr=False, match_args=False)(cls)
-    return made
+    return dataclasses.dataclass(eq=False, repr=False, match_args=False)(cls)
 
 
 @dataclass_transform(
     kw_only_default=True, eq_default=False,
-    field_specifiers=(plain, above, at_least, whole, one_of, flag, precision),
+    field_specifiers=(required, plain, above_zero, from_zero, whole, one_of, flag, precision),
 )  # fmt: skip
-def learner(cls: Class) -> Class:
+def learner(cls: type[Class]) -> type[Class]:
     """A class decorator: the constructor out of the fields, unknown names answered, the class registered.
 
     A class may fix parameters of the one it extends: `fixed = {"step": "pa1"}`; they are none then.
@@ -170,10 +158,10 @@ def learner(cls: Class) -> Class:
     for name, value in cls.__dict__.get("fixed", {}).items():
         cls.__annotations__[name] = ClassVar
         setattr(cls, name, value)
-    made: Class = dataclasses.dataclass(eq=False, repr=False, match_args=False)(cls)
+    made = dataclasses.dataclass(eq=False, repr=False, match_args=False)(cls)
     if hasattr(made, "answers_names"):
-        known = {field.name for field in dataclasses.fields(made)}
-        made.__init__ = _answering(made.__init__, known)  # type: ignore[misc]
+        known = {field.name for field in dataclasses.fields(made)}  # type: ignore[arg-type]
+        setattr(made, "__init__", _answering(made.__init__, known))  # noqa: B010
     LEARNERS[made.__name__] = made
     register(made)
     return made
@@ -243,80 +231,80 @@ def _answering(init: Callable[..., None], known: set[str]) -> Callable[..., None
 class Passes:
     """How `fit` goes over the rows; the precision; what is shown."""
 
-    max_iter: int = whole(20)
-    tol: float | None = at_least(0.0, 1e-3, none=True)
-    n_iter_no_change: int = whole(2)
-    random_state: object = plain(None)
-    warm_start: bool = plain(False)
-    verbose: int = plain(0)
-    dtype: str | None = precision("float64")
+    max_iter: int = whole(default=20)
+    tol: float | None = from_zero(default=1e-3, none=True)
+    n_iter_no_change: int = whole(default=2)
+    random_state: object = plain(default=None)
+    warm_start: bool = plain(default=False)
+    verbose: int = plain(default=0)
+    dtype: str | None = precision(default="float64")
 
 
 @group
 class Shuffled:
     """A permutation each pass."""
 
-    shuffle: bool = plain(True)
+    shuffle: bool = plain(default=True)
 
 
 @group
 class Growing:
     """Columns and classes may appear later in array input."""
 
-    growing: bool = plain(False)
+    growing: bool = plain(default=False)
 
 
 @group
 class Intercept:
     """The constant coordinate, inside the norm."""
 
-    fit_intercept: bool = plain(True, lasting=True)
-    intercept_scaling: float = above(0.0, 1.0, lasting=True)
+    fit_intercept: bool | str = plain(default=True, lasting=True)
+    intercept_scaling: float = above_zero(default=1.0, lasting=True)
 
 
 @group
 class Averaged:
     """Answers by the mean of the hypotheses that predicted."""
 
-    average: bool = flag(False, lasting=True)
+    average: bool = flag(default=False, lasting=True)
 
 
 @group
 class Classes:
     """A closed set of labels known before the first example."""
 
-    classes: object = plain(None)
+    classes: object = plain(default=None)
 
 
 @group
 class ClassWeights:
     """What an example weighs by its label."""
 
-    class_weight: object = plain(None)
+    class_weight: object = plain(default=None)
 
 
 @group
 class Horizon:
     """How many rounds are remembered."""
 
-    horizon: float | None = plain(None, lasting=True)
+    horizon: float | None = plain(default=None, lasting=True)
 
 
 @group
 class KernelParameters:
     """The kernel form; see `om.kernels`."""
 
-    kernel: object = plain(None, lasting=True)
-    gamma: object = plain("scale", lasting=True)
-    degree: int = plain(3, lasting=True)
-    coef0: float = plain(0.0, lasting=True)
+    kernel: object = plain(default=None, lasting=True)
+    gamma: object = plain(default="scale", lasting=True)
+    degree: int = plain(default=3, lasting=True)
+    coef0: float = plain(default=0.0, lasting=True)
 
 
 @group
 class Budget:
     """How many vectors may be kept: a number, or text such as "64MB"."""
 
-    budget: object = plain(None, lasting=True)
+    budget: object = plain(default=None, lasting=True)
 
 
 @group

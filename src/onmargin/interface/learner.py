@@ -25,14 +25,15 @@ from ..models.asking import Asking
 from ..models.table import Row
 from ..models.weights import Model, Numbers
 from ..results.progress import Progress
-from . import state, watch
 from .dicts import BoundStream, Stream
 from .draws import seed_of, uniforms
 from .fields import check_limits, declared, refuse_unknown, require_positive
 from .passes import Game, NotFinite, Stopping, Sums, TrainingSet, run_passes
 from .river import River
+from .state import State, restore_state, state_of
 from .tables import Columns, Table, bad_row, checked_weights, read_array, width_of
 from .targets import NumberTargets
+from .watch import Wanted, watch_each, watch_table
 from .weights import WeightsForm
 
 
@@ -461,13 +462,13 @@ class Learner(River):
         """Labels known at this moment: met, or announced."""
         return self._targets().known()
 
-    def watch(self, X: Any, y: Any, wanted: watch.Wanted) -> Progress:
+    def watch(self, X: Any, y: Any, wanted: Wanted) -> Progress:
         """Answer and learn a table, with a trace; see `om.progressive`."""
-        return watch.table(self, X, y, wanted)
+        return watch_table(self, X, y, wanted)
 
-    def watch_each(self, examples: Any, wanted: watch.Wanted) -> Progress:
+    def watch_each(self, examples: Any, wanted: Wanted) -> Progress:
         """Answer and learn an iterable of (x, y) or (x, y, weight); see `om.progressive`."""
-        return watch.each(self, examples, wanted)
+        return watch_each(self, examples, wanted)
 
     def comparator_losses(self, X: Table, y: Any, comparator: Any) -> np.ndarray:
         """The losses that another hypothesis would have suffered on a run's rows."""
@@ -511,13 +512,13 @@ class Learner(River):
         scales = [other._bias / first._bias if first._bias else 0.0 for other in others]
         self._fitted().merge(models, shares, scales, first.n_features_in_)
 
-    def state(self) -> state.State:
+    def state(self) -> State:
         """What a file must hold of it."""
-        return state.of(self)
+        return state_of(self)
 
-    def restore(self, found: state.State) -> None:
+    def restore(self, found: State) -> None:
         """Take on a state that was written."""
-        state.restore(self, found)
+        restore_state(self, found)
 
     def _extras(self) -> dict[str, Any]:
         """What a file must hold beside parameters, labels and the model."""

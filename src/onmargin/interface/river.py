@@ -12,10 +12,12 @@ import importlib.machinery
 import sys
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from types import ModuleType
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
+
+Variants = tuple[Mapping[str, object], ...]
 
 _waiting: list[tuple[type, str]] = []
 
@@ -24,8 +26,8 @@ class River(BaseEstimator):  # type: ignore[misc]
     """River's bookkeeping, in terms of scikit-learn's parameters."""
 
     river_base = ""  # the class of River's that this one is registered with
-    not_in_sklearn: Mapping[str, str] = {}  # checks of scikit-learn's that do not apply, each with its reason
-    variants: Sequence[Mapping[str, object]] = ({},)  # parameters to compile ahead with
+    not_in_sklearn: ClassVar[Mapping[str, str]] = {}  # scikit-learn's checks that do not apply: why
+    variants: ClassVar[Variants] = ({},)  # parameters to compile ahead with
     _entropy: int | None = None  # what random_state=None stands for, drawn once a model
 
     def not_in_river(self) -> Mapping[str, str]:
@@ -79,7 +81,7 @@ class River(BaseEstimator):  # type: ignore[misc]
     def _raw_memory_usage(self) -> int:
         from river.base import Base
 
-        usage: int = Base._raw_memory_usage.fget(self)
+        usage: int = vars(Base)["_raw_memory_usage"].fget(self)
         return usage
 
     @property

@@ -24,7 +24,7 @@ class State(NamedTuple):
     arrays: dict[str, np.ndarray]
 
 
-def of(learner: Learner) -> State:
+def state_of(learner: Learner) -> State:
     """Everything but the parameters."""
     columns, model = learner._columns, learner._model
     facts: dict[str, Any] = {
@@ -54,7 +54,7 @@ def _begun(learner: Learner) -> dict[str, Any]:
     }
 
 
-def restore(learner: Learner, state: State) -> None:
+def restore_state(learner: Learner, state: State) -> None:
     """Take on a state that was written, the parameters being in place."""
     facts = state.facts
     learner._entropy = facts["entropy"]

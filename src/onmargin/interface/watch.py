@@ -34,7 +34,7 @@ class Wanted(NamedTuple):
     asking: Asking | None = None  # a rule that says which rounds ask for their label
 
 
-def table(learner: Learner, X: Any, y: Any, wanted: Wanted) -> Progress:
+def watch_table(learner: Learner, X: Any, y: Any, wanted: Wanted) -> Progress:
     """Answer and learn a table in one compiled loop."""
     with learner._all_or_nothing():
         X, model, data = learner._continue(
@@ -107,7 +107,7 @@ def _late(
     return sums
 
 
-def each(learner: Learner, examples: Iterable[Any], wanted: Wanted) -> Progress:
+def watch_each(learner: Learner, examples: Iterable[Any], wanted: Wanted) -> Progress:
     """An iterable of (x, y) or (x, y, weight), an example at a time."""
     classes, targets = wanted.classes, learner._targets()
     if classes is not None and learner._model is None:

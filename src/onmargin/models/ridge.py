@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -18,7 +20,7 @@ class RidgeModel(Model):
     def estimates(self, rows: Rows, count: int) -> Estimates:
         """Of rows 0 .. count - 1."""
         scores, done = self.scores(rows, count, False)
-        table = rows.values
+        table: Any = rows.values
         if isinstance(rows, Sparse):
             used = slice(0, rows.starts[-1])
             table = sp.csr_matrix((rows.values[used], rows.indices[used].astype(np.int64), rows.starts))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from sklearn.base import clone
@@ -11,7 +11,9 @@ from sklearn.base import clone
 from .. import __version__
 from ..errors import BadFile, BadInput
 from ..estimators import every
+from ..estimators.sampler import SelectiveSampler
 from ..interface.asks import AsksForLabels
+from ..interface.classifier import Classifier
 from ..interface.learner import Learner
 from ..interface.state import State
 from . import container
@@ -87,7 +89,7 @@ def _made(facts: dict[str, Any], parts: Parts, **more: Any) -> Any:
 
 def _around(inner: Learner, facts: dict[str, Any], parts: Parts) -> AsksForLabels:
     """The learner that asks, around the learner inside."""
-    takes = "estimator" in every()[facts["class"]]._get_param_names()  # type: ignore[attr-defined]
+    takes = facts["class"] == SelectiveSampler.__name__
     model: AsksForLabels = _made(facts, parts, **({"estimator": clone(inner)} if takes else {}))
-    model.restore_asking(inner, facts)  # type: ignore[arg-type]
+    model.restore_asking(cast(Classifier, inner), facts)
     return model
