@@ -38,7 +38,7 @@ def face_of_class(cls: type) -> dict[str, Any]:
         if name in ("set_fit_request", "set_partial_fit_request", "set_score_request"):
             found[name] = "scikit-learn's metadata routing"
         elif isinstance(value, property) or hasattr(value, "__set_name__") and not callable(value):
-            found[name] = "property"
+            found[name] = "attribute"
         elif isinstance(value, classmethod | staticmethod):
             found[name] = signature(value.__func__)
         elif callable(getattr(cls, name, None)) and inspect.isfunction(value):

@@ -44,7 +44,7 @@ def state(model: Any, asked: Any = X) -> dict[str, Any]:
         seen["decisions"] = model.decision_function(asked)
     except (AttributeError, ValueError):
         seen["decisions"] = None
-    seen["names"] = None if model._slots is None else list(model._slots)
+    seen["names"] = None if model._columns.slots is None else list(model._columns.slots)
     return seen
 
 

@@ -254,7 +254,7 @@ def test_a_window_may_be_set_before_the_first_label(budget: int) -> None:
     model = selective(random_state=0)
     model.query(X[:3])
     model.set_params(budget=budget, window=100).partial_fit(X, TWO)
-    recent = model.estimator_._model.recent
+    recent = model.estimator_._model.asking.recent
     assert len(recent) == budget and np.isin(recent, np.arange(4)).all()
 
 

@@ -22,7 +22,7 @@ from river import checks
 
 import onmargin as om
 from onmargin.errors import BadFile, BadInput
-from onmargin.results import saved
+from onmargin.protocols import container as saved
 
 from ..uncompiled import ROOT
 from . import refusals
@@ -302,7 +302,7 @@ def refuses(model, call, *said):
     """One line with these words; weights, coins, pending actions and sums as they were."""
 
     def kept(model):
-        return copy.deepcopy(model._kept()), None if model._model is None else model._model.memory.tolist()
+        return copy.deepcopy(model._extras()), None if model._model is None else model._model.memory.tolist()
 
     before = kept(model)
     line = str(refusals.refuses(model, call))

@@ -87,7 +87,7 @@ def test_any_split_into_blocks_is_one_pass_bit_for_bit(name, seed, classes, spar
 
 def test_blocks_are_longer_than_one(monkeypatch):
     """The driver's own blocks split a pass as well, with a shuffled order too."""
-    from onmargin.estimators import lessons
+    from onmargin.interface import passes as lessons
 
     X, y = stream(3, 500, 3)
 
@@ -109,7 +109,7 @@ def dense_csr_and_dicts(name, classes):
     one = make(classes=range(classes))
     for x, label in zip(X, y.tolist(), strict=True):
         one.learn_one({j: value for j, value in enumerate(x.tolist()) if value}, label)
-    order = [list(one._slots).index(j) for j in range(X.shape[1])]
+    order = [list(one._columns.slots).index(j) for j in range(X.shape[1])]
     yield sparse.coef_, dense.coef_
     yield sparse.intercept_, dense.intercept_
     yield sparse.t_, dense.t_

@@ -86,7 +86,7 @@ def test_a_budget_too_small_for_one_vector_is_refused_in_a_stream_too() -> None:
         refuses(model, lambda m: m.learn_one({"a": 1.0}, 1), "'10B' is too small for one vector", "raise it")
         refuses(model, lambda m: m.partial_fit(X, Y, classes=[0, 1]), "too small for one vector", "raise it")
         model.set_params(budget="1KB").learn_one({"a": 1.0}, 1)
-        assert model.t_ == 1 and list(model._slots) == ["a"]
+        assert model.t_ == 1 and list(model._columns.slots) == ["a"]
     wide = om.Forgetron(budget="1KB", classes=(0, 1))
     refuses(wide, lambda m: m.partial_fit(np.tile(X, (1, 20)), Y), "too small for one vector")
 

@@ -33,7 +33,7 @@ def streamed(model: Any, examples: Any = EXAMPLES) -> Any:
 
 def values(model: Any, x: dict[str, float], kernel: Any) -> np.ndarray:
     """The decision by hand: columns in order of appearance, those never met behind them."""
-    names = [*model._slots, *(name for name in x if name not in model._slots)]
+    names = [*model._columns.slots, *(name for name in x if name not in model._columns.slots)]
     row = np.array([[x.get(name, 0.0) for name in names]])
     vectors = model.support_vectors_.toarray()
     vectors = np.c_[vectors, np.zeros((len(vectors), len(names)))][:, : len(names)]
@@ -65,7 +65,7 @@ def test_absent_features_are_0_and_features_never_met_count(name: str, kernel: A
         if set(x) <= set(NAMES):
             padded = [[x.get(name, 0.0) for name in NAMES]]
             np.testing.assert_allclose(dense.decision_function(padded), decision, atol=1e-9)
-    assert list(model._slots) == list(dict.fromkeys(n for x, _ in EXAMPLES for n in x))
+    assert list(model._columns.slots) == list(dict.fromkeys(n for x, _ in EXAMPLES for n in x))
 
 
 def test_a_new_feature_does_not_change_old_vectors() -> None:

@@ -47,7 +47,7 @@ def test_growing_frames_go_by_name():
     for frame in (pd.DataFrame(X, columns=names), more):
         for row, label in zip(frame.to_dict("records"), Y.tolist(), strict=True):
             by_dicts.learn_one(row, label)
-    order = [list(by_dicts._slots).index(name) for name in "abcz"]
+    order = [list(by_dicts._columns.slots).index(name) for name in "abcz"]
     np.testing.assert_allclose(model.coef_, by_dicts.coef_[:, order], atol=1e-9)
     assert len(model.top_features(4)) == 4
 
@@ -78,7 +78,7 @@ def test_numbers_for_names_follow_the_columns():
     model.predict_one({0: 1.0})
     model.partial_fit(np.c_[X, X], Y)
     model.learn_one({5: 1.0}, 1)
-    assert model.n_features_in_ == 6 and list(model._slots) == list(range(6))
+    assert model.n_features_in_ == 6 and list(model._columns.slots) == list(range(6))
 
 
 def test_costs_do_not_grow():

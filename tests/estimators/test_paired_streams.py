@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import onmargin as om
 from onmargin.errors import BadFile
 from onmargin.models.pool import SLACK
-from onmargin.results import saved
+from onmargin.protocols import container as saved
 
 from .test_paired_classifier import FULL, SETS, SPARSE, THREE, TWO, WEIGHT, X, paired
 

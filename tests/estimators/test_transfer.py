@@ -189,11 +189,11 @@ def test_a_stream_of_dicts_finds_the_prior_by_name():
     source = om.PassiveAggressiveClassifier()
     for x, y in named("dcab"):
         source.learn_one(dict(sorted(x.items(), reverse=True)), y)
-    by_name = dict(zip(source._slots, source.coef_[0], strict=True))
+    by_name = dict(zip(source._columns.slots, source.coef_[0], strict=True))
     model = learner(source, HEAVY, classes=(0, 1))
     for x, y in named("dcab"):
         model.learn_one(x | {"new": 1.0}, y)
-    found = dict(zip(model._slots, model.coef_[0], strict=True))
+    found = dict(zip(model._columns.slots, model.coef_[0], strict=True))
     assert found.keys() == {"a", "b", "c", "d", "new"} and abs(found["new"]) < 1e-6
     close([found[name] for name in "abcd"], [by_name[name] for name in "abcd"])
     for x, _ in named("dcab"):
@@ -202,7 +202,7 @@ def test_a_stream_of_dicts_finds_the_prior_by_name():
     model = learner(frame, HEAVY, classes=(0, 1))
     for x, y in named("abcd"):
         model.learn_one({name: x[name] for name in "dacb"}, y)
-    close([model.coef_[0][list(model._slots).index(name)] for name in "abcd"], frame.coef_[0])
+    close([model.coef_[0][list(model._columns.slots).index(name)] for name in "abcd"], frame.coef_[0])
 
 
 @pytest.mark.parametrize("call", ["fit", "partial_fit"])

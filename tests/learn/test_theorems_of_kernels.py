@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
+from onmargin.estimators.kernel_form import GRAIN
 
 import onmargin as om
-from onmargin.estimators.kernel_form import GRAIN
 from onmargin.learn.vocabulary import FORGETRON_MISTAKES, QUOTA
 
 from ..kernel_streams import DRAWN, KERNELS, build, comparators, holds, losses_of, often, streams, watch

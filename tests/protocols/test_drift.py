@@ -68,7 +68,7 @@ def page_hinkley(losses, delta=0.005, threshold=50.0, patience=30):
 def by_hand(model, rows, y, alarms, **options):
     """Learn up to each alarm, then a fresh learner that knows the classes."""
     runs, first = [], 0
-    labels = {} if model._kind != "labels" else {"classes": sorted(set(y.tolist()))}
+    labels = {} if model.kind != "labels" else {"classes": sorted(set(y.tolist()))}
     for stop in [*(alarm + 1 for alarm in alarms), len(y)]:
         part = rows.iloc[first:stop] if hasattr(rows, "iloc") else rows[first:stop]
         cut = {name: values[first:stop] for name, values in options.items()}

@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from onmargin.compiled.parts import plain
 from onmargin.errors import BadInput
 from onmargin.learn.paired import joint as paired
-from onmargin.protocols.paired import RULES, paired_round
+from onmargin.protocols.paired_round import RULES, paired_round
 
 
 def drawn(seed, k, d=8):

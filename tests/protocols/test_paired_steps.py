@@ -12,7 +12,7 @@ import onmargin as om
 from onmargin.compiled.parts import specialise
 from onmargin.learn.paired import joint as paired
 from onmargin.learn.paired.rules import RULES as PARTS
-from onmargin.protocols.paired import RULES
+from onmargin.protocols.paired_round import RULES
 
 often = settings(deadline=None, max_examples=60, derandomize=True, database=None)
 seeds = st.integers(0, 2**32 - 1)

@@ -109,7 +109,7 @@ def test_frames_and_names_of_classes():
 
 
 def test_blocks_do_not_show(monkeypatch):
-    from onmargin.estimators import lessons
+    from onmargin.interface import passes as lessons
 
     model = om.PassiveAggressiveClassifier(class_weight="balanced")
     result = om.sweep(model, {"C": [0.1, 1.0]}, X, Y)

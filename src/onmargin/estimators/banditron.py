@@ -111,9 +111,12 @@ class Banditron(Classifier, Linear, Averaged, Classes):
     class_weight = None
     _rows_apart = True
     _has_lanes = False
-    _set_rule = "zero"
     _draws = True
     _stream_kind = ModelStream
+
+    @property
+    def _set_rule(self) -> str:
+        return "zero"
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -118,22 +118,22 @@ class BBQ(AsksForLabels, Shuffled, Classes, KernelParameters):
 
     def certainty(self, X: Any) -> np.ndarray:
         """Half-widths: how far each estimate may be from the truth, for the round to come."""
-        _, variances, lengths = self._ridge().estimates(X)
+        inner = self._ridge()
+        _, variances, lengths = inner.estimates(X)
         rule = SEED if self.confidence == "seed" else HOEFFDING
-        return self._widths(variances, lengths, self._round(), rule)
+        return self._widths(variances, lengths, self._round(inner), rule)
 
     def _widths(self, variances: np.ndarray, lengths: np.ndarray, clock: float, rule: int) -> np.ndarray:
         pairs = zip(variances.tolist(), lengths.tolist(), strict=True)
         return np.array([confidence_width(v, n, clock, rule, self.delta) for v, n in pairs])
 
-    def _round(self) -> int:
+    def _round(self, inner: Classifier) -> int:
         """The number of the round to come: rows shown, or labels learned where those are more."""
-        inner = self._answering()
         return 1 + max(self._rule(inner).shown, int(inner.t_))
 
-    def would_ask(self, variances: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    def would_ask(self, inner: Classifier, variances: np.ndarray, lengths: np.ndarray) -> np.ndarray:
         """The rule about rows with these v and |Px|^2, each as if it came next."""
-        clock = float(self._round())
+        clock = float(self._round(inner))
         if self.kappa is not None:
             return np.asarray(variances / (1.0 + variances) >= clock**-self.kappa)
         return self._widths(variances, lengths, clock, self._code()) > self.epsilon
@@ -145,14 +145,15 @@ class BBQ(AsksForLabels, Shuffled, Classes, KernelParameters):
     def _ask(self, inner: Classifier, model: Model, rows: Rows, count: int, table: Table) -> np.ndarray:
         """The rule about every row as things stand; the labels may change it."""
         _, variances, lengths = cast(RidgeClassifier, inner).estimates_of(rows, count, table)
-        asks = self.would_ask(variances, lengths)
+        asks = self.would_ask(inner, variances, lengths)
         self._rule(inner).count(count, int(asks.sum()))
         return asks
 
     def outlook(self, X: Any) -> Outlook:
         """How many rows are within epsilon of the truth, with probability 1 - delta; stop where all are."""
-        _, variances, lengths = self._ridge().estimates(X)
-        asks = self.would_ask(variances, lengths)
+        inner = self._ridge()
+        _, variances, lengths = inner.estimates(X)
+        asks = self.would_ask(inner, variances, lengths)
         near = int((~asks).sum())
         said = f"are within epsilon={self.epsilon:g} of the truth with probability {1 - self.delta:g}"
         if self.kappa is not None:

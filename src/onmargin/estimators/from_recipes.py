@@ -60,7 +60,10 @@ class OfRecipe(Learner):
     radius: float
     delta: float
     _learns_numbers = False
-    _may_overflow = True  # for all we know
+
+    @property
+    def _may_overflow(self) -> bool:
+        return True  # for all we know
 
     def _check_parameters(self) -> None:
         if not isinstance(self.recipe, Recipe):
@@ -103,7 +106,7 @@ class OfRecipe(Learner):
         return np.array([value(float(margin), required)[0] for margin in margins])
 
     @property
-    def _has_blank(self) -> bool:  # type: ignore[override]
+    def _has_blank(self) -> bool:
         return bool(self.recipe.given["space"] != "simplex")
 
 
@@ -130,11 +133,11 @@ class OnlineClassifier(OfRecipe, Classifier, Linear, Averaged, Labelled, PartNum
         yield {"recipe": Recipe()}
 
     @property
-    def _one_against_all(self) -> bool:  # type: ignore[override]
+    def _one_against_all(self) -> bool:
         return isinstance(self.recipe, Recipe) and self.recipe.given["task"] == "one_vs_all"
 
     @property
-    def _set_rule(self) -> str:  # type: ignore[override]
+    def _set_rule(self) -> str:
         return "zero" if self._one_against_all else "running"
 
 

@@ -89,7 +89,7 @@ class FTRL(Learner):
         return ALIASES.get(self.loss, self.loss)
 
     @property
-    def _may_overflow(self) -> bool:  # type: ignore[override]
+    def _may_overflow(self) -> bool:
         return self._loss_name in ("squared_hinge", "exponential", "squared")  # of unbounded slope
 
     @property
@@ -99,7 +99,7 @@ class FTRL(Learner):
         return "simplex" if self.regularizer == "entropic" and not self.signed else self.regularizer
 
     @property
-    def _has_blank(self) -> bool:  # type: ignore[override]
+    def _has_blank(self) -> bool:
         return self._space_name != "simplex"  # there a weight at its start is not 0
 
     # ---- checks

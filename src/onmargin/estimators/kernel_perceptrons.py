@@ -44,7 +44,11 @@ class KernelPerceptron(KernelForm, Classifier):
     _projects = True  # bounded, in any case
     _solves = False  # a Gram matrix: values are wanted in float64; where vectors are dropped float32 will do
     _keeps_square = False
-    _family: str = ""
+
+    @property
+    def _family(self) -> str:
+        """Its rows of the table."""
+        raise NotImplementedError
 
     def _check_parameters(self) -> None:
         if self.budget is None and self._family not in ("projectron", "projectron_plus"):
@@ -103,7 +107,7 @@ class Projectron(KernelPerceptron, _Kernelled, Averaged):
     _keeps_square = True
 
     @property
-    def _family(self) -> str:  # type: ignore[override]
+    def _family(self) -> str:
         return "projectron_plus" if self.plus else "projectron"
 
     def numbers(self) -> Numbers:
@@ -132,8 +136,11 @@ class RandomBudgetPerceptron(KernelPerceptron, _Dropping):
     (True, True)
     """
 
-    _family = "rbp"
     _draws = True
+
+    @property
+    def _family(self) -> str:
+        return "rbp"
 
 
 @learner
@@ -158,8 +165,11 @@ class Forgetron(KernelPerceptron, _Dropping):
     (True, True)
     """
 
-    _family = "forgetron"
     _keeps_square = True
+
+    @property
+    def _family(self) -> str:
+        return "forgetron"
 
 
 @learner
@@ -178,4 +188,6 @@ class Stoptron(KernelPerceptron, _Dropping, Averaged):
     10
     """
 
-    _family = "stoptron"
+    @property
+    def _family(self) -> str:
+        return "stoptron"

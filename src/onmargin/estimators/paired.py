@@ -97,11 +97,17 @@ class PairedClassifier(KernelForm, Classifier, Linear, Averaged, Classes, Kernel
     class_weight = None  # rounds are balanced by themselves
     budget = None
     _has_lanes = False
-    _set_rule = "zero"
-    _one_against_all = True
     _draws = True
     _stream_kind = ModelStream
     _linear_model = PairedModel
+
+    @property
+    def _one_against_all(self) -> bool:
+        return True
+
+    @property
+    def _set_rule(self) -> str:
+        return "zero"
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

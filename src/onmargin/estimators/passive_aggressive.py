@@ -86,7 +86,7 @@ class PassiveAggressiveClassifier(
     )
 
     @property
-    def _set_rule(self) -> str:  # type: ignore[override]
+    def _set_rule(self) -> str:
         return "dummy" if self.multilabel == "calibrated" else "running"
 
     def _check_parameters(self) -> None:

@@ -105,11 +105,11 @@ class Pegasos(KernelForm, Classifier, Passes, Growing, Intercept, Labelled, Kern
     # ---- parameters
 
     @property
-    def _set_rule(self) -> str:  # type: ignore[override]
+    def _set_rule(self) -> str:
         return "running" if self.multiclass == "crammer_singer" else "zero"
 
     @property
-    def _one_against_all(self) -> bool:  # type: ignore[override]
+    def _one_against_all(self) -> bool:
         return self.multiclass == "one_vs_all"
 
     @property

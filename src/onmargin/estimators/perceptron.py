@@ -79,5 +79,5 @@ class Perceptron(KernelForm, Classifier, Linear, Averaged, Labelled, Horizon, Ke
             model.set_slots(known, draws[known:], constant)
 
     @property
-    def _has_blank(self) -> bool:  # type: ignore[override]
+    def _has_blank(self) -> bool:
         return self.init == "zero"  # a random start has no slot that stands for all

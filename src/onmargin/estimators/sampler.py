@@ -92,13 +92,17 @@ class SelectiveSampler(MetaEstimatorMixin, AsksForLabels):  # type: ignore[misc]
             "ask_share": 0.0 if rate is None or self.rule == "random" else float(rate),
         }  # fmt: skip
 
+    def chances(self, sure: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+        """The probability that a row of such |p| and |x|^2 is asked for, limits apart."""
+        return self._rule(self._inner()).chances(sure, lengths)
+
     def outlook(self, X: Any) -> Outlook:
         """How many labels the coin would still ask for; it says stop where that is next to nothing."""
         inner = self._answering()
         table = inner._table(X, reset=False)
         model, rows, count = inner._fitted(), inner._rows(table), table.shape[0]
         doubts = self._doubts(inner, model, rows, count, table, "nothing was looked at")
-        chances = self._rule(inner).chances(*doubts)
+        chances = self.chances(*doubts)
         left = np.inf if self.budget is None or self.window is not None else self.budget - self.n_queries_
         expected = float(min(chances.sum(), left))
         share = expected / max(len(chances), 1)

@@ -113,7 +113,9 @@ class SecondOrderPerceptron(Classifier, Linear, Averaged, Labelled, Covariance):
 
     a: float = above_zero(default=1.0, lasting=True)
 
-    _set_rule = "zero"
+    @property
+    def _set_rule(self) -> str:
+        return "zero"
 
     def row(self, problem: str) -> str:
         """sop_diag.binary, ..."""

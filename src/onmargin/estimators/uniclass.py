@@ -97,9 +97,12 @@ class PassiveAggressiveUniclass(
     dtype: str | None = precision(default=None)
 
     river_base = "AnomalyDetector"
-    _may_overflow = True
     _may_diverge = False  # a ball only moves towards its points; its distances may overflow
     _counts_mistakes = False
+
+    @property
+    def _may_overflow(self) -> bool:
+        return True
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

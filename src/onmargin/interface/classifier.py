@@ -23,9 +23,17 @@ class Classifier(ClassifierMixin, Learner):  # type: ignore[misc]
     classes: Any = None
     class_weight: Any = None
     _labels: Labels | None = None
-    _set_rule: str = "running"  # how a set is cut out of the ranking: "running", "dummy" or "zero"
     _rows_apart = False  # two classes have a row each
-    _one_against_all: bool = False  # the margin is the smallest of y_k s_k
+
+    @property
+    def _set_rule(self) -> str:
+        """How a set is cut out of the ranking: "running", "dummy" or "zero"."""
+        return "running"
+
+    @property
+    def _one_against_all(self) -> bool:
+        """Is the margin the smallest of y_k s_k?"""
+        return False
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -308,7 +308,7 @@ def open_stream(owner: Learner, y: Any = None, asking: Asking | None = None) -> 
             owner._form().check_start(model)
     else:
         owner._columns = owner._columns.with_names()
-    model, slots = owner._fitted(), owner._columns.slots or Slots()
+    model, slots = owner._fitted(), owner._columns.named
     owner._refresh(model)
     owner._widen(model, len(slots) + 1)  # one slot stays blank, for names not met yet
     owner._stream = owner._form().stream(model, slots)

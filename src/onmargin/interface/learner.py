@@ -45,10 +45,8 @@ class Learner(River):
     _columns = Columns()
     _stream: Stream | None = None  # the model bound to its dicts, made on first use
     _begun: dict[str, object] = {}  # noqa: RUF012 (replaced, never changed)
-    _may_overflow: bool = False  # on finite rows: the loss grows faster than its margin, or a centre does
     _may_diverge = True
     _has_lanes = True  # its row of the table says all of its rounds: a sweep may lay them side by side
-    _has_blank: bool = True  # a slot at its start stands for all names not met
     _draws = False  # a round needs a uniform
     _counts_mistakes = True
     _stream_kind: type[Stream] = BoundStream
@@ -123,6 +121,16 @@ class Learner(River):
     def _bias(self) -> float:
         """The value of the constant coordinate; 0: there is none."""
         return float(getattr(self, "intercept_scaling", 1.0)) if self.fit_intercept else 0.0
+
+    @property
+    def _may_overflow(self) -> bool:
+        """On finite rows: the loss grows faster than its margin, or a centre does."""
+        return False
+
+    @property
+    def _has_blank(self) -> bool:
+        """Does a slot at its start stand for all names not met?"""
+        return True
 
     # ---- what it holds
 

@@ -40,6 +40,11 @@ class Columns(NamedTuple):
         """What each is called: its name, or its number."""
         return list(range(self.known)) if self.slots is None else list(self.slots)
 
+    @property
+    def named(self) -> Slots:
+        """The names themselves, where there are any; a stream takes new ones in there."""
+        return Slots() if self.slots is None else self.slots
+
     def with_names(self) -> Columns:
         """The same, numbers being the names where there are none."""
         return self if self.slots is not None else self._replace(slots=Slots(range(self.width)))
@@ -66,7 +71,7 @@ class Columns(NamedTuple):
         """A frame as CSR whose columns are slots, and the columns with its new names taken in."""
         if not hasattr(X, "columns"):
             raise BadType(f"got {type(X).__name__}; wanted a frame with column names")
-        slots, names = self.slots or Slots(), list(X.columns)
+        slots, names = self.named, list(X.columns)
         values = np.asarray(X, dtype=np.float64)
         lengths = np.einsum("ij,ij->i", values, values)
         if not np.isfinite(lengths).all():
@@ -75,7 +80,7 @@ class Columns(NamedTuple):
         if new and not self.by_name:
             self.refuse_names(new)
         after = self._replace(slots=Slots([*slots, *new]), by_name=True) if new else self
-        slots = after.slots or Slots()
+        slots = after.named
         into = np.array([slots[name] for name in names], np.int32)
         table = sp.csr_matrix(values)
         shape = (len(values), max(len(slots), 1))
@@ -84,7 +89,7 @@ class Columns(NamedTuple):
     def found_in(self, X: Table) -> tuple[Table, list[Hashable]]:
         """A frame for a model that knows its features by name; and the columns left out, being unknown."""
         found = _get_feature_names(X)
-        slots = self.slots or Slots()
+        slots = self.named
         if found is None and hasattr(X, "columns"):
             found = np.array(list(X.columns), object)
         if found is None and self.width:  # fitted on arrays: its names are column numbers
@@ -106,7 +111,7 @@ class Columns(NamedTuple):
 
     def placed_in(self, X: Table) -> Table:
         """A frame by names; columns never met come after all others, for distances count them."""
-        slots, names = self.slots or Slots(), list(X.columns)
+        slots, names = self.named, list(X.columns)
         new = {name: len(slots) + number for number, name in enumerate(n for n in names if n not in slots)}
         into = np.array([slots[name] if name in slots else new[name] for name in names], np.int32)
         table = sp.csr_matrix(np.asarray(X, dtype=np.float64))

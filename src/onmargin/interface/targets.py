@@ -37,10 +37,14 @@ class NumberTargets:
     """A number for a row."""
 
     kind = "numbers"
-    sets = False
 
     def __init__(self, owner: Learner) -> None:
         self.learner = owner
+
+    @property
+    def sets(self) -> bool:
+        """Has an example several labels?"""
+        return False
 
     # ---- tables
 
@@ -220,7 +224,7 @@ class LabelTargets(NumberTargets):
         return labels
 
     @property
-    def sets(self) -> bool:  # type: ignore[override]
+    def sets(self) -> bool:
         """Has an example several labels?"""
         return self.owner._labels is not None and self.owner._labels.sets
 

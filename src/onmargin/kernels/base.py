@@ -77,9 +77,13 @@ class Kernel:
     shifts = False  # a distance: the origin may be moved
     threads = True  # may be asked by two threads at once
     safe = False  # takes any row, and k(x, x) is never below 0
-    sharpness = 0.0  # gamma of a Gaussian: how fast it falls with the squared distance
     name = ""
     parts: tuple[object, ...] = ()  # what it is made of by its constructor, and what makes two equal
+
+    @property
+    def sharpness(self) -> float:
+        """gamma of a Gaussian: how fast it falls with the squared distance."""
+        return 0.0
 
     def table(self, pair: Pair) -> np.ndarray:
         """Values of all pairs, in an array of their own or in the pair's room."""

@@ -22,7 +22,11 @@ class Sum(Kernel):
         self.threads = first.threads and second.threads
         self.shifts = first.shifts and second.shifts
         self.safe = first.safe and second.safe
-        self.sharpness = max(first.sharpness, second.sharpness)
+
+    @property
+    def sharpness(self) -> float:
+        """That of the sharper one."""
+        return max(self.parts[0].sharpness, self.parts[1].sharpness)
 
     def _both(self, pair: Pair) -> tuple[np.ndarray, np.ndarray]:
         pair.room = None  # both may want the products
@@ -63,7 +67,11 @@ class _Of(Kernel):
     def __init__(self, inner: Kernel) -> None:
         self.inner, self.parts = inner, (inner,)
         self.threads, self.shifts, self.safe = inner.threads, inner.shifts, inner.safe
-        self.sharpness = inner.sharpness
+
+    @property
+    def sharpness(self) -> float:
+        """The other's."""
+        return self.inner.sharpness
 
     def check(self, side: Side) -> None:
         self.inner.check(side)

@@ -146,7 +146,7 @@ def test_streams_that_met_the_same_names_at_another_pace_are_merged():
         slow.learn_one({name: 1.0}, "a")
     for model in (slow, fast):
         model.learn_one({names[3]: 1.0}, "b")
-    assert list(slow._slots) == list(fast._slots)
+    assert list(slow._columns.slots) == list(fast._columns.slots)
     np.testing.assert_allclose(om.merge([slow, fast]).coef_, (slow.coef_ + fast.coef_) / 2)
 
 

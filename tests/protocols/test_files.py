@@ -11,7 +11,7 @@ from safetensors.numpy import load, save
 
 import onmargin as om
 from onmargin.errors import BadFile, BadInput
-from onmargin.results.saved import decode, encode
+from onmargin.protocols.container import decode, encode
 
 LEARNERS = [
     om.Perceptron(init="random", random_state=3),
@@ -85,7 +85,7 @@ def test_an_open_stream_goes_on_with_its_names_and_labels(tmp_path):
             {f"w{number % 7}": 1.0, 3: 0.5, (1, "x"): -1.0}, (True, "b")[number % 2] if number else True
         )
     np.testing.assert_array_equal(model.coef_, straight.coef_)
-    assert list(model._slots) == list(straight._slots)
+    assert list(model._columns.slots) == list(straight._columns.slots)
     assert model.predict_one({"w0": 1.0}) in (True, "b")
     model.learn_one({"new": 1.0}, "third")
     assert len(model.classes_) == 3

@@ -89,7 +89,7 @@ def test_a_stream_of_dicts_with_new_names_and_labels(model: Any, tmp_path: Any) 
             broken = again(broken, tmp_path)
     frame = pd.DataFrame(X, columns=list("abcd"))
     agree(straight, broken, frame)
-    assert list(straight._slots) == list(broken._slots)
+    assert list(straight._columns.slots) == list(broken._columns.slots)
     assert straight.classes_.tolist() == broken.classes_.tolist()
     x = {"a": 0.5, "never met": 1.0}
     assert straight.predict_one(x) == broken.predict_one(x)
