@@ -1,4 +1,4 @@
-"""The Spaces of the kernel learners: a manner of use times a keeping."""
+"""The Spaces of the kernel learners: a way to use a sum over vectors times a way to keep it."""
 
 from __future__ import annotations
 
