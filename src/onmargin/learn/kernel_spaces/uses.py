@@ -1,4 +1,4 @@
-"""How a sum over vectors is used; `read`, `read_dated`, `add`, `fold` are roles of the keeping.
+"""How a sum over vectors is used; `read`, `read_dated`, `add`, `fold` say how it is kept.
 
 As it is (Perceptron, Passive-Aggressive), shrunk (Pegasos: w = z / (lam (t - 1))), or as the centre of
 a ball (uniclass). The formulas are those of the linear Spaces, spelled in coefficients.
