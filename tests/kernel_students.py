@@ -1,6 +1,6 @@
 """For every row of the table of kernel algorithms: the public estimator, a small stream, and its oracle.
 
-Names are those of KERNEL_ROWS: `kernel_pa1.top` keeps every vector, `budget_pa1.top` few of them,
+Names are those of the table: `kernel_pa1.top` keeps every vector, `budget_pa1.top` few of them,
 `rbp.binary`, `om2.labels` and the like have a name of their own.
 """
 
@@ -27,6 +27,14 @@ KERNELS: dict[str, dict[str, Any]] = {
 }
 MANY = [("rbf", {"gamma": 0.4}), "linear", ("poly", {"gamma": 0.3, "degree": 3, "coef0": 1.0})]
 BOUNDED = {"rbp": om.RandomBudgetPerceptron, "forgetron": om.Forgetron, "stoptron": om.Stoptron}
+FAMILIES = ("perceptron", "pa", "pa1", "pa2", "pegasos")  # those with kernel= and budget=
+KERNEL_NAMES = [
+    *(f"{kept}_{base}" for base in KERNEL_ORACLES for kept in ("kernel", "budget")
+      if base.split(".")[0] in FAMILIES),
+    *(f"{family}.{problem}" for family in ("projectron", "projectron_plus", *BOUNDED, "om2")
+      for problem in ("binary", "top", "labels")),
+    "evidence.binary",  # (an oracle of its own)
+]  # fmt: skip
 
 
 def base_of(name: str) -> str:

@@ -17,6 +17,7 @@ from scipy.stats import norm
 
 from . import oracles_ftrl as ftrl
 from . import oracles_pa as pa
+from . import oracles_tracking as tracking
 from .oracles_pa import best_rival, extremes
 
 
@@ -34,10 +35,11 @@ class Run(NamedTuple):
 
 def play(name, X, y, h, outputs, **parameters):
     """Run the learner of a row of the table over a stream; a weight of 0 is a round not seen."""
-    learner, fixed = ORACLES[name]
-    p = SimpleNamespace(**{**DEFAULTS, **ftrl.DEFAULTS, **fixed, **parameters})
+    learner, fixed = ORACLES[name.removesuffix("~")]
+    kappa = 1 - 1 / tracking.HORIZON if name.endswith("~") else 1.0  # forgetting: w_t+1 = kappa w_t + step z
+    p = SimpleNamespace(**{**DEFAULTS, **tracking.DEFAULTS, **ftrl.DEFAULTS, **fixed, **parameters})
     width = X.shape[1]
-    state = SimpleNamespace(W=np.zeros((outputs, width)), bar=0.0, middles=[])
+    state = SimpleNamespace(W=np.zeros((outputs, width)), bar=0.0, middles=[], moved=[])
     state.score = lambda x: state.W @ x
     state.S = np.stack([np.eye(width)] * outputs)
     state.b = np.zeros((outputs, width))
@@ -55,12 +57,17 @@ def play(name, X, y, h, outputs, **parameters):
     if learner is pa.pa_uniclass:
         state.score = lambda x: np.array([pa.inside(state.W[0], x, p)])
     seen, lines = [], []
-    for x, target, weight in zip(X, y, h, strict=True):
+    for row, (x, target, weight) in enumerate(zip(X, y, h, strict=True)):
+        state.row = row
         scores, bar = state.score(x), state.bar
         loss = step = 0.0
         if weight > 0:
             seen.append(state.W.copy())
+            theta = np.array(getattr(state, "theta", 0.0))
             loss, step = learner(state, x, target, weight, p)
+            state.W = state.W - (1 - kappa) * seen[-1]
+            if kappa < 1 and theta.ndim:
+                state.theta = state.theta - (1 - kappa) * theta
         lines.append((scores, bar, loss, step))
     scores, bars, losses, steps = map(np.array, zip(*lines, strict=True))
     return Run(state.W, np.mean(seen, axis=0), scores, bars, state.bar, losses, steps)
@@ -209,4 +216,4 @@ for _shape, _problem in itertools.product(("diag", "full"), ("binary", "top", "l
     for _rule in ("arow", "cw", "scw1", "scw2"):
         ORACLES[f"{_rule}_{_shape}.{_problem}"] = (second_order, {"rule": _rule, **_kind})
     ORACLES[f"sop_{_shape}.{_problem}"] = (second_order_perceptron, _kind)
-ORACLES |= ftrl.ROWS
+ORACLES |= ftrl.ROWS | tracking.ROWS

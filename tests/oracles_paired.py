@@ -222,3 +222,31 @@ def weights_of(oracle, X, averaged=False, scaling=1.0):
     """(coef_, intercept_) of a linear learner that went through the oracle's rounds."""
     A = oracle.mean if averaged else oracle.coefficients
     return A.T @ X, scaling**2 * A.sum(axis=0) - (oracle.threshold if oracle.rule == "auc" else 0.0)
+
+
+def candidates(X, chosen, qid, step, C):
+    """Weights after every group once, in order: the chosen row against the best-scored other."""
+    w = np.zeros(X.shape[1])
+    for group in dict.fromkeys(qid.tolist()):
+        rows = np.flatnonzero(qid == group)
+        others = rows[~chosen[rows]]
+        d = X[rows[chosen[rows]][0]] - X[others[np.argmax(X[others] @ w)]]
+        loss, size = max(0.0, 1 - w @ d), d @ d
+        taus = {"pa": loss / size, "pa1": min(C, loss / size), "pa2": loss / (size + 0.5 / C)}
+        w = w + (taus | {"perceptron": float(w @ d <= 0)})[step] * d
+    return w
+
+
+def ranking(X, better, rounds, rule, C):
+    """Weights after rounds of rows of one query each, some of them better."""
+    oracle = PairedOracle(X @ X.T, better[:, None], None, rule=rule, C=C, rounds=rounds)
+    return oracle.coefficients[:, 0] @ X
+
+
+RULES = ("dca", "sequential", "auc", "max_violators", "correct_mistakes")
+PAIRED_ORACLES = {
+    **{f"{kept}paired_{rule}.{problem}": PairedOracle
+       for kept in ("", "kernel_") for rule in RULES for problem in ("binary", "top", "labels")},
+    **{f"ranking_{rule}.queries": ranking for rule in ("auc", "max_violators")},
+    **{f"candidates_{step}.groups": candidates for step in ("pa", "pa1", "pa2", "perceptron")},
+}  # fmt: skip

@@ -9,6 +9,8 @@ import scipy.sparse as sp
 
 import onmargin as om
 
+from .oracles_tracking import HORIZON
+
 SCALING = 0.7  # the constant coordinate
 COST = np.array([[0.0, 1.0, 4.0], [0.25, 0.0, 2.0], [1.0, 0.5, 0.0]])
 NUMBERS = {"C": 0.3, "margin": 0.8}  # small enough to be reached, large enough not always to be
@@ -30,20 +32,28 @@ class Stream(NamedTuple):
 
 def problem_of(name: str) -> str:
     """binary, classes, labels, numbers or points: what the targets of a row of the table are."""
-    problem = name.split(".")[1]
+    problem = name.removesuffix("~").split(".")[1]
     known = {"regression": "numbers", "uniclass": "points"}
     known |= dict.fromkeys(("labels", "calibrated", "apart_labels"), "labels")
     return known.get(problem, "binary" if problem.startswith("binary") else "classes")
 
 
 def can_average(name: str) -> bool:
-    """An average of sparse weights is refused."""
-    return not name.startswith("ftrl_soft")
+    """An average of sparse weights is refused, and of those that forget."""
+    return not name.startswith(("ftrl_soft", "shifting", "projected")) and not name.endswith("~")
+
+
+def luck(rows: int) -> np.ndarray:
+    """A uniform per round, for those that play by a coin."""
+    return np.random.default_rng(77).random(rows)
 
 
 def parameters(name: str) -> dict[str, Any]:
     """What the student and the oracle are both told."""
-    family, problem = name.split(".")
+    family, problem = name.removesuffix("~").split(".")
+    if family in ("shifting", "projected", "banditron"):
+        tracking = {"shifting": {"lam": 1.5}, "projected": {"radius": 1.2, "rate": 0.6}}
+        return (tracking | {"banditron": {"gamma": 0.3}})[family]
     if family == "perceptron":
         return {"rate": 0.6}
     if family.startswith("ftrl"):
@@ -67,13 +77,20 @@ def parameters(name: str) -> dict[str, Any]:
 
 
 def student(name: str, intercept: bool = True, **more: Any) -> Any:
-    """The public estimator of a row of the table."""
+    """The public estimator of a row of the table; with "~" at its end, one that forgets."""
+    if name.endswith("~"):
+        return student(name.removesuffix("~"), intercept, horizon=HORIZON, **more)
     family, problem = name.split(".")
     chosen = {**parameters(name), **more}
     if problem != "uniclass":
         chosen |= {"fit_intercept": intercept, "intercept_scaling": SCALING}
     if family.startswith("ftrl"):
         return ftrl_student(family.split("_")[1], problem, chosen)
+    if family in ("shifting", "projected"):
+        chosen.pop("average", None)  # they keep none, and have no such parameter
+        return {"shifting": om.ShiftingPerceptron, "projected": om.ProjectedPerceptron}[family](**chosen)
+    if family == "banditron":
+        return om.Banditron(**{"classes": range(CLASSES), "random_state": 0} | chosen)
     if family == "pegasos":
         return om.Pegasos(multiclass="one_vs_all" if "apart" in problem else "crammer_singer", **chosen)
     if family == "pnorm_aggressive":
@@ -114,6 +131,7 @@ def ftrl_student(space: str, problem: str, chosen: dict[str, Any]) -> Any:
 # Rows of the table whose loop is compiled for CSR as well: one for every Space, and one of many outputs.
 BOTH_TABLES = (
     "pa1.binary", "pa1.top", "pa1.regression", "pa1.uniclass", "pegasos.binary", "pnorm_aggressive.binary",
+    "shifting.binary", "projected.binary",
     *(f"{rule}_{shape}.binary" for rule in ("arow", "scw1", "sop") for shape in ("diag", "full")),
     *(f"ftrl_{space}.binary" for space in REGULARIZER),
 )  # fmt: skip

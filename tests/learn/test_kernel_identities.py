@@ -8,16 +8,15 @@ import numpy as np
 import pytest
 
 import onmargin as om
-from onmargin.models.table import KERNEL_ROWS
 
 from .. import students
-from ..kernel_students import FEATURES, gram, grams, stream, student
+from ..kernel_students import FEATURES, KERNEL_NAMES, gram, grams, stream, student
 from ..students import problem_of
 from ..uncompiled import Comparisons
 
 COMPARISONS = Comparisons("tests.learn.test_kernel_identities")
 each = COMPARISONS.each
-LINEAR = sorted(name.removeprefix("kernel_") for name in KERNEL_ROWS if name.startswith("kernel_"))
+LINEAR = sorted(name.removeprefix("kernel_") for name in KERNEL_NAMES if name.startswith("kernel_"))
 NEW = np.random.default_rng(5).normal(size=(11, FEATURES))
 PENCIL = {"kernel": "linear", "dtype": "float64"}
 OPEN = PENCIL | {"fit_intercept": False}

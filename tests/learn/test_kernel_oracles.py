@@ -17,10 +17,21 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose
 
 import onmargin as om
-from onmargin.models.table import KERNEL_ROWS
+from onmargin.estimators.ridge_classifier import RidgeClassifier
 
-from ..kernel_students import can_average, expected, gram, grams, luck, oracle_of, stream, student
+from ..kernel_students import (
+    KERNEL_NAMES,
+    can_average,
+    expected,
+    gram,
+    grams,
+    luck,
+    oracle_of,
+    stream,
+    student,
+)
 from ..oracles_kernels import KERNEL_ORACLES
+from ..oracles_tracking import evidence
 from ..students import SCALING, problem_of
 
 ROOT = Path(__file__).parents[2]
@@ -45,7 +56,7 @@ MORE = {  # with other parameters: the row of the table, and what student and or
     "pegasos lam": ("kernel_pegasos.binary", {"lam": 1.0}),
     "hard margin": ("kernel_pa1.top", {"C": np.inf}),
 }  # fmt: skip
-EVERY = {name: (name, {}) for name in sorted(KERNEL_ROWS)} | MORE
+EVERY = {name: (name, {}) for name in sorted(KERNEL_NAMES[:-1])} | MORE
 NEW = np.random.default_rng(5).normal(size=(11, 4))  # rows to be answered afterwards
 
 
@@ -162,7 +173,7 @@ def uncompiled(tmp_path_factory):
 
 def test_every_row_of_the_table_has_an_oracle_and_every_oracle_a_row():
     """`oracle_of` knows no other names: a new row of the table needs an oracle first."""
-    assert {oracle_of(name)[0] for name in KERNEL_ROWS} == set(KERNEL_ORACLES)
+    assert {oracle_of(name)[0] for name in KERNEL_NAMES[:-1]} == set(KERNEL_ORACLES)
 
 
 @pytest.mark.parametrize("title", EVERY)
@@ -175,6 +186,23 @@ def test_learner_equals_its_oracle(title, uncompiled):
         run = compare(name, way, found, **more)
     if "ball" not in title:
         assert np.count_nonzero(run.steps) < len(run.steps)  # it was passive sometimes
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_evidence_equals_its_oracle(sparse):
+    """BBQ's learner with a kernel, every label known: estimates before each round, support, later answers."""
+    X, labels, h = stream("evidence.binary")
+    y, seen = np.where(labels == "yes", 1, -1), h > 0
+    model = RidgeClassifier(kernel="rbf", gamma=0.4)
+    run = om.progressive(model, sp.csr_matrix(X) if sparse else X, labels, sample_weight=seen.astype(float))
+    K = gram("rbf", np.r_[X, NEW])
+    everything = evidence(K, np.r_[y, np.ones(len(NEW))], np.r_[seen, np.zeros(len(NEW), bool)])
+    scores, support = everything[0][: len(X)], everything[1]
+    assert_allclose(run.scores, scores, rtol=1e-9, atol=1e-9)
+    assert_allclose(run.losses, seen * (y * scores <= 0))
+    assert_allclose(run.steps, seen)
+    assert model.support_.tolist() == support
+    assert_allclose(model.decision_function(NEW), everything[0][len(X) :], rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("name", COMPILED)

@@ -17,24 +17,30 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose
 
 import onmargin as om
-from onmargin.models.table import ALGORITHMS
+from onmargin.models.table import ROWS, row_named
 
+from ..kernel_students import KERNEL_NAMES
 from ..oracles import ORACLES, play
-from ..students import SCALING, can_average, for_oracle, parameters, problem_of, stream, student, tables
+from ..oracles_paired import PAIRED_ORACLES
+from ..students import SCALING, can_average, for_oracle, luck, parameters, problem_of, stream, student, tables
 
 NEAR = {"rtol": 1e-9, "atol": 1e-9}
 ROOT = Path(__file__).parents[2]
 WAYS = ((False, True), (True, True), (True, False))  # averaged with weights?, a constant coordinate?
+FORGETTING = ("pa1.binary~", "perceptron.top~", "pa2.labels~", "ftrl_l2.regression~")
 
 
-def test_every_row_of_the_table_has_an_oracle():
-    assert set(ORACLES) == set(ALGORITHMS)
+def test_every_row_of_the_table_has_exactly_one_oracle():
+    """Of this file, of `test_kernel_oracles`, or of `test_paired_oracles`."""
+    covered = [*ORACLES, *KERNEL_NAMES, *PAIRED_ORACLES]
+    assert sorted(covered) == sorted(ROWS)
 
 
 def played(name, table, given, weighted, intercept):
     """Coefficients and rounds: plain, or averaged with weights; with or without a constant coordinate."""
     model = student(name, intercept, average=weighted and can_average(name))
-    run = om.progressive(model, table, given.y, sample_weight=given.h if weighted else None)
+    coins = luck(len(given.h)) if name.startswith("banditron") else None
+    run = om.progressive(model, table, given.y, sample_weight=given.h if weighted else None, chance=coins)
     found = {"coef": model.coef_, "scores": run.scores, "losses": run.losses, "steps": run.steps}
     return found | ({"intercept": model.intercept_} if problem_of(name) != "points" else {})
 
@@ -64,7 +70,7 @@ def compare(name, founds):
         average = weighted and can_average(name)
         weights = given.h if weighted else np.ones(len(given.h))
         X, y, outputs = for_oracle(name, given, intercept)
-        run = play(name, X, y, weights, outputs, **parameters(name))
+        run = play(name, X, y, weights, outputs, luck=luck(len(y)), **parameters(name))
         for found in founds(weighted, intercept):
             compare_weights(
                 name, found, run, run.mean if average else run.last, SCALING if intercept else 0.0
@@ -73,7 +79,7 @@ def compare(name, founds):
     assert 0 < np.count_nonzero(run.steps) < len(run.steps)
 
 
-@pytest.mark.parametrize("name", sorted(ALGORITHMS))
+@pytest.mark.parametrize("name", [*sorted(ORACLES), "pa1.binary~"])
 def test_learner_equals_its_oracle(name):
     """Plain, and averaged with weights; with and without a constant coordinate; some rows also from CSR."""
     given = stream(name)
@@ -90,7 +96,7 @@ def uncompiled(tmp_path_factory):
         return dict(file)
 
 
-@pytest.mark.parametrize("name", sorted(ALGORITHMS))
+@pytest.mark.parametrize("name", [*sorted(ORACLES), *FORGETTING])
 def test_plain_python_equals_its_oracle(name, uncompiled):
     """The same from dense and CSR tables, for every row."""
 
@@ -145,13 +151,13 @@ def test_duplicate_and_unsorted_entries_are_summed(name):
 def main(path):
     """Write what became of every row of the table, and how many loops were compiled meanwhile."""
     numbers = {}
-    for name in ALGORITHMS:
+    for name in (*ORACLES, *FORGETTING):
         given = stream(name)
         for kind, table in (("dense", given.X), ("csr", sp.csr_matrix(given.X))):
             for way in WAYS:
                 found = played(name, table, given, *way)
                 numbers |= {f"{name}/{kind}/{way}/{what}": value for what, value in found.items()}
-    compiled = sum(hasattr(recipe.learner(), "overloads") for recipe in ALGORITHMS.values())
+    compiled = sum(hasattr(row_named(name).learner(), "overloads") for name in ORACLES)
     np.savez(path, compiled=compiled, **numbers)
 
 

@@ -7,11 +7,11 @@ import pytest
 from numpy.testing import assert_allclose
 
 import onmargin as om
-from onmargin.models.table import ALGORITHMS
 
+from ..oracles import ORACLES
 from ..students import problem_of, stream, student
 
-PA = sorted(name for name in ALGORITHMS if name.startswith("pa"))
+PA = sorted(name for name in ORACLES if name.startswith("pa"))
 ONE_DEMAND = [name for name in PA if not name.endswith((".all", ".calibrated"))]
 # Tasks whose second round on an example makes the demand of the first (no other rival can step in).
 SAME_DEMAND = ("binary", "binary_max_loss", "binary_prediction", "all", "regression", "uniclass")
@@ -33,11 +33,13 @@ def trained(name, **more):
     return model, X, y
 
 
-@pytest.mark.parametrize("name", sorted(ALGORITHMS))
+@pytest.mark.parametrize("name", sorted(ORACLES))
 def test_no_loss_no_change(name):
     """A round without a step leaves every weight as it was, bit for bit (or lets it shrink: `TIMED`)."""
     model, X, y = trained(name, **options(name))
-    own_gate = name.startswith(("cw", "scw", "ridge"))  # they step until sure (or always), loss or not
+    own_gate = name.startswith(
+        ("cw", "scw", "ridge", "banditron")
+    )  # they step until sure (or always), loss or not
     quiet = 0
     for t in range(len(X)):
         before = model.coef_
@@ -56,7 +58,7 @@ def options(name):
     """What makes some rounds quiet: a wide ball, no constant coordinate in an empty row; the last weights."""
     if name.startswith("pegasos"):
         return {"average": False}
-    if name.startswith("ridge"):
+    if name.startswith(("ridge", "banditron")):
         return {"intercept": False}
     return {"epsilon": 2.0} if problem_of(name) == "points" else {}
 

@@ -16,8 +16,9 @@ import pytest
 from numpy.testing import assert_allclose
 
 import onmargin as om
-from onmargin.models.table import ALGORITHMS
+from onmargin.models.table import row_named
 
+from ..oracles import ORACLES
 from ..students import can_average, stream, student, tables
 
 ROOT = Path(__file__).parents[2]
@@ -44,7 +45,7 @@ def uncompiled(tmp_path_factory):
         return dict(file)
 
 
-@pytest.mark.parametrize("name", sorted(ALGORITHMS))
+@pytest.mark.parametrize("name", sorted(ORACLES))
 def test_plain_python_equals_compiled(name, uncompiled):
     for what, value in numbers(name).items():
         assert_allclose(uncompiled[f"{name}/{what}"], value, rtol=1e-12, atol=1e-12, err_msg=what)
@@ -56,8 +57,8 @@ def test_the_other_process_compiled_nothing(uncompiled):
 
 def main(path):
     """Write the numbers of every row of the table, and how many loops were compiled meanwhile."""
-    found = {f"{name}/{what}": value for name in ALGORITHMS for what, value in numbers(name).items()}
-    compiled = sum(hasattr(recipe.learner(), "overloads") for recipe in ALGORITHMS.values())
+    found = {f"{name}/{what}": value for name in ORACLES for what, value in numbers(name).items()}
+    compiled = sum(hasattr(row_named(name).learner(), "overloads") for name in ORACLES)
     np.savez(path, compiled=compiled, **found)
 
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from .parts import specialise
 from .rows import measure_row
 
 
 @specialise
-def first_not_finite(rows: Any, stop: Any) -> Any:
+def first_not_finite(rows, stop):
     """The first row whose squared length is NaN or infinite, or `stop`."""
     for row in range(stop):
         if not math.isfinite(measure_row(rows, row)):
@@ -19,7 +18,7 @@ def first_not_finite(rows: Any, stop: Any) -> Any:
 
 
 @specialise
-def is_canonical(indices: Any, starts: Any, columns: Any) -> Any:
+def is_canonical(indices, starts, columns):
     """Each row's indices rise and stay below `columns`, and the row bounds are in order.
 
     One SIMD sweep counts all falls; they are allowed only where a row begins.
@@ -46,7 +45,7 @@ def is_canonical(indices: Any, starts: Any, columns: Any) -> Any:
 
 
 @specialise
-def find_codes(labels: Any, classes: Any, codes: Any) -> Any:
+def find_codes(labels, classes, codes):
     """codes[i] = the number of labels[i] among the sorted classes, -1 if it is not there."""
     unknown = 0
     for i in range(labels.size):
@@ -70,7 +69,7 @@ def find_codes(labels: Any, classes: Any, codes: Any) -> Any:
 
 
 @specialise
-def find_distinct(labels: Any, out: Any) -> Any:
+def find_distinct(labels, out):
     """Write the distinct labels, sorted; how many, or -1 where they do not fit (or one is NaN)."""
     count = 0
     for i in range(labels.size):

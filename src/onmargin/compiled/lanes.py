@@ -7,8 +7,6 @@ Arrays hold float64 or float32; sums are always float64.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from llvmlite import ir
 from numba import types
@@ -33,40 +31,40 @@ _VECTOR = ir.VectorType(ir.DoubleType(), WIDTH)
 
 @register_default(Lanes)
 class _LanesModel(models.PrimitiveModel):
-    def __init__(self, dmm: Any, fe_type: Any) -> None:
+    def __init__(self, dmm, fe_type):
         super().__init__(dmm, fe_type, _VECTOR)
 
 
-def nothing() -> Any:
+def nothing():
     """Eight zeros."""
     return np.zeros(WIDTH)
 
 
-def load(array: Any, first: Any) -> Any:
+def load(array, first):
     """Elements first .. first + 7 of a flat contiguous array."""
     return array[first : first + WIDTH].astype(np.float64)
 
 
-def store(array: Any, first: Any, lanes: Any) -> None:
+def store(array, first, lanes):
     """Write elements first .. first + 7 of a flat contiguous array."""
     array[first : first + WIDTH] = lanes
 
 
-def plus_times(lanes: Any, other: Any, factor: Any) -> Any:
+def plus_times(lanes, other, factor):
     """lanes + factor * other, lane by lane."""
     return lanes + factor * other
 
 
-def all_zero(table: Any, row: Any, first: Any) -> Any:
+def all_zero(table, row, first):
     """Are elements first .. first + 7 of a row of a C-ordered table all 0?"""
     return not table[row, first : first + WIDTH].any()
 
 
-def prefetch(array: Any, first: Any) -> None:
+def prefetch(array, first):
     """Fetch the cache line of an element soon to be used."""
 
 
-def _address(context: Any, builder: Any, array_type: Any, array: Any, first: Any) -> Any:
+def _address(context, builder, array_type, array, first):
     struct = context.make_array(array_type)(context, builder, array)
     pointer = cgutils.gep(builder, struct.data, first)
     element = context.get_data_type(array_type.dtype)
@@ -74,7 +72,7 @@ def _address(context: Any, builder: Any, array_type: Any, array: Any, first: Any
     return builder.bitcast(pointer, vector.as_pointer()), array_type.dtype.bitwidth // 8
 
 
-def _splat(builder: Any, value: Any) -> Any:
+def _splat(builder, value):
     zero = ir.Constant(ir.IntType(32), 0)
     one = builder.insert_element(ir.Constant(_VECTOR, ir.Undefined), value, zero)
     mask = ir.Constant(ir.VectorType(ir.IntType(32), WIDTH), [0] * WIDTH)
@@ -82,16 +80,16 @@ def _splat(builder: Any, value: Any) -> Any:
 
 
 @intrinsic
-def _nothing(typingctx: Any) -> Any:
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+def _nothing(typingctx):
+    def codegen(context, builder, signature, args):
         return ir.Constant(_VECTOR, [0.0] * WIDTH)
 
     return lanes_type(), codegen
 
 
 @intrinsic
-def _load(typingctx: Any, array: Any, first: Any) -> Any:
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+def _load(typingctx, array, first):
+    def codegen(context, builder, signature, args):
         pointer, align = _address(context, builder, signature.args[0], args[0], args[1])
         loaded = builder.load(pointer, align=align)
         if array.dtype == types.float32:
@@ -102,8 +100,8 @@ def _load(typingctx: Any, array: Any, first: Any) -> Any:
 
 
 @intrinsic
-def _store(typingctx: Any, array: Any, first: Any, lanes: Any) -> Any:
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+def _store(typingctx, array, first, lanes):
+    def codegen(context, builder, signature, args):
         pointer, align = _address(context, builder, signature.args[0], args[0], args[1])
         value = args[2]
         if array.dtype == types.float32:
@@ -115,8 +113,8 @@ def _store(typingctx: Any, array: Any, first: Any, lanes: Any) -> Any:
 
 
 @intrinsic
-def _prefetch(typingctx: Any, array: Any, first: Any) -> Any:
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+def _prefetch(typingctx, array, first):
+    def codegen(context, builder, signature, args):
         struct = context.make_array(signature.args[0])(context, builder, args[0])
         pointer = builder.bitcast(cgutils.gep(builder, struct.data, args[1]), ir.IntType(8).as_pointer())
         word = ir.IntType(32)
@@ -129,8 +127,8 @@ def _prefetch(typingctx: Any, array: Any, first: Any) -> Any:
 
 
 @intrinsic
-def _plus_times(typingctx: Any, lanes: Any, other: Any, factor: Any) -> Any:
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+def _plus_times(typingctx, lanes, other, factor):
+    def codegen(context, builder, signature, args):
         scaled = builder.fmul(args[1], _splat(builder, args[2]), flags=("contract",))
         return builder.fadd(args[0], scaled, flags=("contract",))
 
@@ -138,8 +136,8 @@ def _plus_times(typingctx: Any, lanes: Any, other: Any, factor: Any) -> Any:
 
 
 @intrinsic
-def _all_zero(typingctx: Any, table: Any, row: Any, first: Any) -> Any:
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+def _all_zero(typingctx, table, row, first):
+    def codegen(context, builder, signature, args):
         struct = context.make_array(signature.args[0])(context, builder, args[0])
         columns = builder.extract_value(struct.shape, 1)
         pointer = cgutils.gep(builder, struct.data, builder.add(builder.mul(args[1], columns), args[2]))
@@ -182,14 +180,14 @@ def _prefetch_compiled(array, first):
     return lambda array, first: _prefetch(array, first)
 
 
-def power_of_two(whole: Any) -> Any:
+def power_of_two(whole):
     """2^n as float32, for n a float32 that is whole, from -126 on."""
     return np.exp2(np.float32(whole))
 
 
 @intrinsic
-def _power_of_two(typing: Any, whole: Any) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+def _power_of_two(typing, whole):
+    def generate(context, builder, signature, arguments):
         integer = ir.IntType(32)
         exponent = builder.add(builder.fptosi(arguments[0], integer), ir.Constant(integer, 127))
         return builder.bitcast(builder.shl(exponent, ir.Constant(integer, 23)), ir.FloatType())

@@ -7,12 +7,10 @@ of the block has it; the last entry is for all columns beyond).
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from .lanes import power_of_two
-from .parts import formula, specialise
+from .parts import Part, formula, specialise
 
 ZERO, ONE, TWO = np.float32(0), np.float32(1), np.float32(2)
 LEAST = np.float32(-87)  # e^x below is as good as 0
@@ -39,7 +37,7 @@ term = city  # a role: `specialise` rebinds it
 
 
 @specialise
-def sparse_products(values: Any, indices: Any, starts: Any, places: Any, across: Any, out: Any) -> None:
+def sparse_products(values, indices, starts, places, across, out):
     """out[i, j] = <a_i, b_j>"""
     last = places.shape[0] - 1
     for i in range(out.shape[0]):
@@ -53,7 +51,7 @@ def sparse_products(values: Any, indices: Any, starts: Any, places: Any, across:
                     out[i, j] += value * across[place, j]
 
 
-def dense_sums(values: Any, across: Any, out: Any) -> None:
+def dense_sums(values, across, out):
     """out[i, j] = sum over columns of term(a_i, b_j)"""
     for i in range(out.shape[0]):
         for j in range(out.shape[1]):
@@ -64,9 +62,7 @@ def dense_sums(values: Any, across: Any, out: Any) -> None:
                 out[i, j] += term(value, across[column, j])
 
 
-def sparse_sums(
-    values: Any, indices: Any, starts: Any, places: Any, across: Any, base: Any, out: Any
-) -> None:
+def sparse_sums(values, indices, starts, places, across, base, out):
     """The same: what an empty a_i would give (`base`), and what its entries change."""
     nothing, last = across.dtype.type(0), places.shape[0] - 1
     for i in range(out.shape[0]):
@@ -80,9 +76,7 @@ def sparse_sums(
 
 
 @specialise
-def sparse_distances(
-    values: Any, indices: Any, starts: Any, places: Any, across: Any, absent: Any, out: Any
-) -> None:
+def sparse_distances(values, indices, starts, places, across, absent, out):
     """out[i, j] = |a_i - b_j|^2, column by column: no digits are lost far from the origin."""
     last = places.shape[0] - 1
     for i in range(out.shape[0]):
@@ -104,7 +98,7 @@ def sparse_distances(
 
 
 @specialise
-def dense_squares(values: Any, out: Any) -> None:
+def dense_squares(values, out):
     """out[i] = |a_i|^2 in float64, each summed by itself."""
     for i in range(out.shape[0]):
         total = 0.0
@@ -114,7 +108,7 @@ def dense_squares(values: Any, out: Any) -> None:
 
 
 @specialise
-def sparse_squares(values: Any, starts: Any, out: Any) -> None:
+def sparse_squares(values, starts, out):
     """The same, of the rows of a CSR matrix."""
     for i in range(out.shape[0]):
         total = 0.0
@@ -124,7 +118,7 @@ def sparse_squares(values: Any, starts: Any, out: Any) -> None:
 
 
 @specialise
-def to_exponents(table: Any, left: Any, right: Any, gamma: Any) -> None:
+def to_exponents(table, left, right, gamma):
     """Products become -gamma |a - b|^2, from the squared lengths, at most 0."""
     for i in range(table.shape[0]):
         own = left[i]
@@ -134,7 +128,7 @@ def to_exponents(table: Any, left: Any, right: Any, gamma: Any) -> None:
 
 
 @specialise
-def to_gaussians(table: Any, left: Any, right: Any, gamma: Any) -> None:
+def to_gaussians(table, left, right, gamma):
     """Products become exp(-gamma |a - b|^2) in float32, in one pass (NumPy's exp would need three).
 
     e^x = 2^n e^r with n = round(x / ln 2); e^r by Cephes' polynomial, to 1e-7.
@@ -150,7 +144,7 @@ def to_gaussians(table: Any, left: Any, right: Any, gamma: Any) -> None:
 
 
 @specialise
-def add_sums(table: Any, coefficients: Any, sums: Any) -> None:
+def add_sums(table, coefficients, sums):
     """sums[k, j] += sum_i coefficients[i, k] table[i, j], in float64."""
     for k in range(sums.shape[0]):
         i = 0
@@ -174,6 +168,6 @@ def add_sums(table: Any, coefficients: Any, sums: Any) -> None:
             i += 4
 
 
-def summed(term: Any, sparse: bool) -> Any:
+def summed(term: Part, sparse: bool) -> Part:
     """`dense_sums` or `sparse_sums` of a term."""
     return specialise(sparse_sums if sparse else dense_sums, term=term)

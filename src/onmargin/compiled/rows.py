@@ -40,26 +40,26 @@ class Sparse(NamedTuple):
 Rows = Dense | Sparse
 
 
-def span(rows: Any, row: Any) -> Any:
+def span(rows, row):
     """First and last-plus-one position of a row's entries."""
     if isinstance(rows, Sparse):
         return int(rows.starts[row]), int(rows.starts[row + 1])
     return 0, rows.values.shape[1]
 
 
-def item(rows: Any, row: Any, j: Any) -> Any:
+def item(rows, row, j):
     """Slot and value of the entry at position j of a row."""
     if isinstance(rows, Sparse):
         return int(rows.indices[j]), float(rows.values[j])
     return j, float(rows.values[row, j])
 
 
-def leap(rows: Any, row: Any, j: Any, stop: Any) -> Any:
+def leap(rows, row, j, stop):
     """The next position from j on that may hold a number: dense rows leap over zeros by eights."""
     return j
 
 
-def _is_sparse(rows: Any) -> bool:
+def _is_sparse(rows):
     return isinstance(rows, types.NamedTuple) and rows.instance_class is Sparse
 
 

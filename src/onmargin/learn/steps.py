@@ -128,15 +128,15 @@ def share_out(size, pull, kappa_times_length, cap):
     if total > cap * length:
         low = simplex_level(pull, cap * length)
     total = 0.0
-    own = 0
+    true = 0
     for k in range(pull.shape[0]):
-        own = k if pull[k] > 0.0 else own
+        true = k if pull[k] > 0.0 else true
         pull[k] = -max(-pull[k] - low, 0.0) / length
         total -= pull[k]
     if total > 0.0:
         for k in range(pull.shape[0]):
             pull[k] /= total
-        pull[own] = 1.0
+        pull[true] = 1.0
     return total
 
 
@@ -159,15 +159,16 @@ def share_pa2(margin, loss, slope, size, pull, now, hyper):
 
 
 @part
-def solve_pair(first, second, own, other, cross, top, right):
-    """max a.v - 1/2 a'Ga over 0 <= a <= (top, right); v = (first, second), G = (own, cross; cross, other).
+def solve_pair(first, second, size_one, size_two, cross, top, right):
+    """max a.v - 1/2 a'Ga over 0 <= a <= (top, right), v = (first, second).
 
-    The free solution, or the best of the points on the four edges.
+    G has `size_one` and `size_two` on its diagonal, `cross` beside it. The free solution, or the best of
+    the points on the four edges.
     """
-    determinant = own * other - cross * cross
-    if determinant > 1e-12 * own * other:
-        one = (other * first - cross * second) / determinant
-        two = (own * second - cross * first) / determinant
+    determinant = size_one * size_two - cross * cross
+    if determinant > 1e-12 * size_one * size_two:
+        one = (size_two * first - cross * second) / determinant
+        two = (size_one * second - cross * first) / determinant
         if 0.0 <= one <= top and 0.0 <= two <= right:
             return one, two
     best = best_one = best_two = 0.0
@@ -175,15 +176,15 @@ def solve_pair(first, second, own, other, cross, top, right):
         one = two = 0.0
         if edge % 2 == 0:
             one = 0.0 if edge == 0 else top
-            if other > 0.0 and one < np.inf:
-                two = min(max((second - cross * one) / other, 0.0), right)
+            if size_two > 0.0 and one < np.inf:
+                two = min(max((second - cross * one) / size_two, 0.0), right)
         else:
             two = 0.0 if edge == 1 else right
-            if own > 0.0 and two < np.inf:
-                one = min(max((first - cross * two) / own, 0.0), top)
+            if size_one > 0.0 and two < np.inf:
+                one = min(max((first - cross * two) / size_one, 0.0), top)
         if one < np.inf and two < np.inf:
             reached = one * first + two * second
-            reached -= 0.5 * (own * one * one + other * two * two + 2.0 * cross * one * two)
+            reached -= 0.5 * (size_one * one * one + size_two * two * two + 2.0 * cross * one * two)
             if reached > best:
                 best, best_one, best_two = reached, one, two
     return best_one, best_two

@@ -1,7 +1,7 @@
 """Many models of one row of the table side by side, each a lane: the row is read once for all.
 
 Weights lie [feature][model], so that scores and moves are SIMD over models; between them the very
-same `demand`, `loss` and `step` run lane by lane, each lane with its own numbers. The only other
+same `demand`, `loss` and `step` run lane by lane, each lane with its hyper_of_lane numbers. The only other
 loop over rounds.
 """
 
@@ -61,7 +61,7 @@ def by_rounds(clock):
 
 @part
 def by_harmonics(clock):
-    """Pegasos: minus the factors of the rounds so far."""
+    """Pegasos: minus the factors of the rounds so taken."""
     return -harmonic(clock - 1.0)
 
 
@@ -99,25 +99,25 @@ def sweep(examples, lanes, hyper, clock, first, start, stop):
         target = targets[t]
         moved = False
         for m in range(knobs.shape[1]):
-            own = Hyper(
+            hyper_of_lane = Hyper(
                 knobs[0, m], knobs[1, m], knobs[2, m], knobs[3, m], hyper.phi, hyper.outputs, hyper.cost,
                 hyper.numbers,
             )  # fmt: skip
             score = scores[m : m + 1]
             score[0] *= factor(clock, knobs[4, m])
-            guess = decide(score, now, own)
-            lanes.mistakes[m] += wrong(score, target, guess, own)
+            guess = decide(score, now, hyper_of_lane)
+            lanes.mistakes[m] += wrong(score, target, guess, hyper_of_lane)
             lanes.gaps[m] += gap(target, score[0])
-            margin, required = demand(score, target, guess, own, one)
+            margin, required = demand(score, target, guess, hyper_of_lane, one)
             suffered, slope = loss(margin, required)
             if not math.isfinite(suffered):  # its steps feed on themselves: out of the race
                 suffered, slope = math.inf, 0.0
             lanes.losses[m] += suffered
-            far = 0.0
+            taken = 0.0
             if slope != 0.0 and length > TINY:
-                far = step(margin, suffered, slope, length, one, now, own) * one[0]
-            pull[m] = far
-            if far != 0.0:
+                taken = step(margin, suffered, slope, length, one, now, hyper_of_lane) * one[0]
+            pull[m] = taken
+            if taken != 0.0:
                 lanes.updates[m] += 1.0
                 moved = True
         if moved:

@@ -1,6 +1,7 @@
-"""What the loop is handed. NamedTuples live in an importable module so that Numba can cache.
+"""What the loop is handed: examples, round, scratch, numbers; and the table of array places.
 
-Absent is empty: optional arrays have length 0, which is one branch, not a second specialisation.
+NamedTuples live in an importable module so that Numba can cache. Absent is empty: optional arrays have
+length 0, which is one branch, not a second specialisation.
 """
 
 from __future__ import annotations

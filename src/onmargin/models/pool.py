@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import scipy.sparse as sp
 
@@ -159,7 +157,7 @@ def _is_csr(pool: Pool, count: int) -> bool:
     return rising and starts[-1] == len(pool.values) == len(pool.indices)
 
 
-def _locked(array: np.ndarray, dtype: Any) -> np.ndarray:
+def _locked(array: np.ndarray, dtype: np.dtype) -> np.ndarray:
     """A view (or a copy, of another type) that compiled code cannot write to."""
     view = array.astype(dtype, copy=False).view()
     view.flags.writeable = False

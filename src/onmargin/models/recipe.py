@@ -103,7 +103,7 @@ class Recipe:
     def __reduce__(self) -> Any:
         return _again, (self.given, self.own)
 
-    def __deepcopy__(self, memo: Any) -> Recipe:
+    def __deepcopy__(self, memo: object) -> Recipe:
         return self  # nothing in it changes
 
     def __eq__(self, other: object) -> bool:
@@ -135,7 +135,7 @@ class Recipe:
             self._rows[problem] = Row(task, self._loss, self._step, self._space, self._query, origin=origin)
         return self._rows[problem]
 
-    def _part(self, role: str, check: Callable[..., None], *more: Any) -> Part:
+    def _part(self, role: str, check: Callable[..., None], *more: np.ndarray) -> Part:
         given = self.given[role]
         if isinstance(given, str):
             built_in: Part = KINDS[role][given]

@@ -12,10 +12,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple, cast
 
 import numpy as np
 
+from ..compiled.rows import Rows
 from ..errors import BadInput
 from ..learn.dual import ascend, score_table, spread
 from ..learn.spaces.arrays import aligned
@@ -32,7 +33,7 @@ class Problem(NamedTuple):
     large as the scores is ever made.
     """
 
-    rows: Any
+    rows: Rows
     sides: np.ndarray  # (n, outputs) int8; ranked: +1 for the relevant
     caps: np.ndarray  # (n,) c_i; 0: not seen
     ranked: bool
@@ -138,7 +139,7 @@ class KernelProblem(NamedTuple):
     problem: Problem
     model: KernelModel
 
-    def objective(self, rows: Any, lam: float) -> float:
+    def objective(self, rows: Rows, lam: float) -> float:
         """f at the coefficients that predict."""
         model, problem = self.model, self.problem
         scores, _ = model.scores(rows, len(problem.sides), model.start.average)
@@ -148,7 +149,7 @@ class KernelProblem(NamedTuple):
         length = model.squared_length(model.evaluator(), np.ascontiguousarray(model.mean_weights()), rows)
         return 0.5 * lam * length + float(sum(losses)) / problem.seen
 
-    def found(self, rows: Any, lam: float, factor: float) -> tuple[float, float]:
+    def found(self, rows: Rows, lam: float, factor: float) -> tuple[float, float]:
         """f after a fit, and its distance to a lower bound: the dual of the coefficients so far.
 
         With a budget the coefficients are no longer those of rows: NaN.

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from ..compiled.parts import Part, plain, specialise
 from ..learn import losses, queries, rounds, steps
 from ..learn.kernel_spaces import table as kernel_spaces
-from ..learn.kernel_spaces.evidence import EVIDENCE
+from ..learn.kernel_spaces.ridge import EVIDENCE
 from ..learn.paired.members import WITH_VECTORS, WITH_WEIGHTS
 from ..learn.paired.rounds import player
 from ..learn.spaces import covariances, variances

@@ -1,4 +1,6 @@
-"""A user's plain function as a part: it names the arguments it wants, we pass those, and check what it gives.
+"""A user's plain function as a part of the loop, and trials whether it is what it claims to be.
+
+It names the arguments it wants, we pass those.
 
 A loss: its slope against the numeric derivative. A step: one finite number. A map: against the
 numeric Fenchel conjugate of its regulariser, or, where none is given, whether it can be the gradient
@@ -34,7 +36,7 @@ ARGUMENTS = {
 }
 
 
-def own_part(role: str, function: Any) -> Part:
+def own_part(role: str, function: Part) -> Part:
     """The function as a part of that role, under a name that changes with what it computes."""
     source = plain(function)
     if not isinstance(source, FunctionType):
@@ -50,19 +52,19 @@ def own_part(role: str, function: Any) -> Part:
     return adapted(function if source is not function else part(source), wanted, given, name)
 
 
-def bare(role: str, function: Any) -> Part:
+def bare(role: str, function: Part) -> Part:
     """The same in plain Python, where reading beyond an array's end is an error."""
     source = plain(function)
     given = inspect.signature(source).parameters
     places = [ARGUMENTS[role].index(name) for name in given]
 
-    def played(*arguments: Any) -> Any:
+    def played(*arguments: object) -> object:
         return source(*(_seen(arguments[place]) for place in places))
 
     return played
 
 
-def _seen(value: Any) -> Any:
+def _seen(value: object) -> object:
     if not isinstance(value, Hyper):
         return value
     return Numbers(
@@ -70,7 +72,7 @@ def _seen(value: Any) -> Any:
     )
 
 
-def called(function: Any) -> str:
+def called(function: Part) -> str:
     """A function's name, fit for ours."""
     return re.sub(r"\W", "", plain(function).__name__) or "own"
 
@@ -97,7 +99,7 @@ def refusal(role: str, name: str, error: Exception) -> BadInput:
     )
 
 
-def run(role: str, name: str, trial: Part, *arguments: Any) -> Any:
+def run(role: str, name: str, trial: Part, *arguments: object) -> Any:
     """Call a trial; what goes wrong in it is the user's to know."""
     try:
         return trial(*arguments)
@@ -113,7 +115,7 @@ def run(role: str, name: str, trial: Part, *arguments: Any) -> Any:
         raise refusal(role, name, error) from None
 
 
-def stays_inside(role: str, name: str, bare: Part, *arguments: Any) -> None:
+def stays_inside(role: str, name: str, bare: Part, *arguments: object) -> None:
     """Compiled code does not notice what lies beyond an array's end; plain Python does."""
     try:
         bare(*arguments)
@@ -166,7 +168,7 @@ def check_query(name: str, function: Part, bare: Part, own: np.ndarray) -> None:
         raise BadInput(f"the query {name!r} gave {_line(said)}; wanted True or False")
 
 
-def check_link(name: str, function: Part, bare: Part, regularizer: Any, own: np.ndarray) -> None:
+def check_link(name: str, function: Part, bare: Part, regularizer: Part | None, own: np.ndarray) -> None:
     """w = grad g*(theta)."""
     if regularizer is not None and not callable(regularizer):
         raise BadInput(f"the regulariser of the space {name!r} is {regularizer!r}; wanted a function of w")
@@ -195,7 +197,7 @@ def check_link(name: str, function: Part, bare: Part, regularizer: Any, own: np.
             _check_conjugate(name, regularizer, theta, weights)
 
 
-def _check_gradient(name: str, mapped: Any, theta: np.ndarray) -> None:
+def _check_gradient(name: str, mapped: Part, theta: np.ndarray) -> None:
     """A gradient's Jacobian is symmetric; a convex function's has no negative eigenvalue."""
     columns = [(mapped(theta + NEAR * e) - mapped(theta - NEAR * e)) / (2 * NEAR) for e in np.eye(DIMENSIONS)]
     jacobian = np.array(columns)
@@ -210,7 +212,7 @@ def _check_gradient(name: str, mapped: Any, theta: np.ndarray) -> None:
         )
 
 
-def _check_conjugate(name: str, regularizer: Any, theta: np.ndarray, weights: np.ndarray) -> None:
+def _check_conjugate(name: str, regularizer: Part, theta: np.ndarray, weights: np.ndarray) -> None:
     """<theta, w> - g(w) is at its largest at the weights: g*(theta)."""
     from scipy.optimize import minimize
 
@@ -234,9 +236,9 @@ def _check_conjugate(name: str, regularizer: Any, theta: np.ndarray, weights: np
         )
 
 
-def _line(value: Any) -> str:
+def _line(value: object) -> str:
     return " ".join(repr(value).split())[:80]
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> bool:
     return isinstance(value, int | float | np.number) and math.isfinite(value)

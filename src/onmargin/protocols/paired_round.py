@@ -107,7 +107,7 @@ def _signs(y: Any, count: int) -> np.ndarray:
     return np.where(labels == kinds[-1], 1.0, -1.0)
 
 
-def _is_positive(label: Any) -> bool:
+def _is_positive(label: object) -> bool:
     """A round of one class: which side is it?"""
     return not (isinstance(label, int | float | np.number) and label <= 0)
 

@@ -1,10 +1,10 @@
 """w = sum_i coefficient_i phi(x_i): hypotheses that are spelled in vectors, not in weights.
 
-A *manner* says how the sum is used (as it is, shrunk by Pegasos, as the centre of a ball), a *keeping*
+`uses` says how the sum is used (as it is, shrunk by Pegasos, as the centre of a ball); a module like this,
 how it is kept: `read` gives the sums of the round at hand, `read_dated` those of the averages' drift,
 `add` puts phi(x) in with a coefficient (and a dated one for the drift), `fold` multiplies all.
 
-Here is the keeping without a bound: the sums over the vectors kept when the block began are frozen
+Here all vectors are kept: the sums over the vectors kept when the block began are frozen
 (one matrix product); what is added goes to the scores of the rounds still to come.
 """
 

@@ -1,4 +1,4 @@
-"""Sums over few vectors: the keeping that projects (Projectron, budgets of all kernel learners).
+"""Sums over few vectors: a vector near their span is projected on it (Projectron, all budgets).
 
 A vector that lies nearer than the tolerance to the span of those kept, or comes when there is no room
 left, is replaced by its projection on the span: coefficients += step d with K d = k, solved by the

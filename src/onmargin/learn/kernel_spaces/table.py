@@ -1,4 +1,4 @@
-"""The Spaces of the kernel learners: a manner of use times a keeping."""
+"""The Spaces of the kernel learners: a way to use a sum over vectors times a way to keep it."""
 
 from __future__ import annotations
 
@@ -8,10 +8,7 @@ from ...compiled.parts import compose
 from ..spaces.arrays import Space, as_they_lie, less_drift
 from ..spaces.ball import size as unit_size
 from ..spaces.linear import size as size_of
-from . import dropping, expansion
-from . import many as multikernel
-from . import projection as budgeted
-from . import uses as manners
+from . import dropping, expansion, many, projection, uses
 from .expansion import Expansion
 from .projection import Budgeted
 
@@ -19,25 +16,26 @@ UNBOUNDED = {
     "read": expansion.read, "read_dated": expansion.read_dated, "add": expansion.add, "fold": expansion.fold
 }  # fmt: skip
 PROJECTED = {
-    "read": budgeted.read, "read_dated": budgeted.read_dated, "add": budgeted.add, "fold": budgeted.fold
+    "read": projection.read, "read_dated": projection.read_dated, "add": projection.add,
+    "fold": projection.fold,
 }  # fmt: skip
 
 
-def space_of(manner: str, name: str, arrays: Any, roles: dict[str, Any]) -> Space:
-    """A manner ("plain", "shrunk" or "center") over a keeping's roles."""
+def space_of(use: str, name: str, arrays: Any, roles: dict[str, Any]) -> Space:
+    """A way to use a sum ("plain", "shrunk" or "center") over the roles of a way to keep it."""
     score, size, move, mean, weights, average = {
         "plain": (
-            manners.score, size_of, manners.move, manners.mean, as_they_lie, less_drift
+            uses.score, size_of, uses.move, uses.mean, as_they_lie, less_drift
         ),
         "shrunk": (
-            manners.score_shrunk, size_of, manners.move_shrunk, manners.mean_shrunk, manners.shrunk,
-            manners.shrunk_mean,
+            uses.score_shrunk, size_of, uses.move_shrunk, uses.mean_shrunk, uses.shrunk,
+            uses.shrunk_mean,
         ),
         "center": (
-            manners.score_center, unit_size, manners.move_center, None, manners.centered,
-            manners.centered_mean,
+            uses.score_center, unit_size, uses.move_center, None, uses.centered,
+            uses.centered_mean,
         ),
-    }[manner]  # fmt: skip
+    }[use]  # fmt: skip
     bound = {part: compose(part, f"{part.__name__}_{name}", **roles) for part in (score, move)}
     meant = None if mean is None else compose(mean, f"{mean.__name__}_{name}", **roles)
     parts = bound[score], size, bound[move]
@@ -60,11 +58,11 @@ PROJECTIONS = {
     "center": space_of("center", "projection", Budgeted, PROJECTED),
 }
 PROJECTION = PROJECTIONS["plain"]
-PLUS = PROJECTION._replace(name="projection_plus", move=budgeted.move_plus)
+PLUS = PROJECTION._replace(name="projection_plus", move=projection.move_plus)
 STOP = _budget("stop", dropping.add_stop)
 DROP = _budget("drop", dropping.add_drop)
 FADE = _budget("fade", dropping.add_fade)
 MULTIKERNEL = Space(
-    "multikernel", multikernel.MultiKernel, {}, multikernel.score, multikernel.size, multikernel.move,
+    "multikernel", many.MultiKernel, {}, many.score, many.size, many.move,
     mean=None, weights=as_they_lie, flat=False,
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""How a sum over vectors is used; `read`, `read_dated`, `add`, `fold` are roles of the keeping.
+"""How a sum over vectors is used; `read`, `read_dated`, `add`, `fold` say how it is kept.
 
 As it is (Perceptron, Passive-Aggressive), shrunk (Pegasos: w = z / (lam (t - 1))), or as the centre of
 a ball (uniclass). The formulas are those of the linear Spaces, spelled in coefficients.
@@ -7,7 +7,6 @@ a ball (uniclass). The formulas are those of the linear Spaces, spelled in coeff
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -81,13 +80,13 @@ def mean_shrunk(space, rows, now, hyper, scores):
         read_dated(space, rows, now.row, scores, -each)
 
 
-def shrunk(arrays: Any, clock: int, hyper: Any) -> np.ndarray:
+def shrunk(arrays, clock, hyper):
     """Coefficients that predict the next round."""
     t = turn(clock + 1, hyper.numbers[BATCH])
     return np.asarray(arrays.weights * (1.0 / (hyper.numbers[LAM] * (t - 1.0)) if t > 1 else 0.0))
 
 
-def shrunk_mean(arrays: Any, clock: int, hyper: Any, weights: np.ndarray) -> np.ndarray:
+def shrunk_mean(arrays, clock, hyper, weights):
     """Coefficients of the average of w_1 .. w_T."""
     if clock == 0:
         return weights
@@ -135,12 +134,12 @@ def move_center(space, rows, now, pull, step, margin, hyper):
     return step
 
 
-def centered(arrays: Any, clock: int, hyper: Any) -> np.ndarray:
+def centered(arrays, clock, hyper):
     """Coefficients of the centre."""
     return np.asarray(arrays.weights * arrays.ledger[CENTER_SCALE])
 
 
-def centered_mean(arrays: Any, clock: int, hyper: Any, weights: np.ndarray) -> np.ndarray:
+def centered_mean(arrays, clock, hyper, weights):
     """Coefficients of the mean centre: (a nu + drift) / T."""
     if clock == 0:
         return weights

@@ -58,28 +58,28 @@ def draw_rounds(marks, weights, luck, recent, base, kept, out):
     """Members of the rounds of a block, and who enters the reservoirs.
 
     `kept` is (slots, seen): pool rows, (classes, size), and how many of each class came; both move on.
-    `out` is (members, starts, own, entering): pool rows, or ARRIVAL; where each round's begin; the
+    `out` is (members, starts, arrivals, entering): pool rows, or ARRIVAL; where each round's begin; the
     arrival's place in it; positions that enter the pool, whose rows are `base`, `base` + 1, ... there.
     Returns how many entered. A round of weight 0 has the arrival alone, which nobody keeps.
     """
     slots, seen = kept
-    members, starts, own, entering = out
+    members, starts, arrivals, entering = out
     groups, size = slots.shape
     two = groups > marks.shape[1]
     total = entered = 0
     for t in range(marks.shape[0]):
         starts[t] = total
-        own[t] = -1
+        arrivals[t] = -1
         if weights.size and weights[t] <= 0.0:
-            members[total], own[t] = ARRIVAL, 0
+            members[total], arrivals[t] = ARRIVAL, 0
             total += 1
             continue
         uniform = luck[t]
         for place in range(groups):
             group = groups - 1 - place if two else place  # of two, the positive first
             if belongs(marks, t, group, two):
-                if own[t] < 0:
-                    own[t] = total - starts[t]
+                if arrivals[t] < 0:
+                    arrivals[t] = total - starts[t]
                     members[total] = ARRIVAL
                     total += 1
             elif seen[group] > 0:
@@ -88,8 +88,8 @@ def draw_rounds(marks, weights, luck, recent, base, kept, out):
                 if is_new(members, starts[t], total, row):
                     members[total] = row
                     total += 1
-        if own[t] < 0:  # an empty set of labels
-            own[t] = total - starts[t]
+        if arrivals[t] < 0:  # an empty set of labels
+            arrivals[t] = total - starts[t]
             members[total] = ARRIVAL
             total += 1
         fresh = True

@@ -108,7 +108,7 @@ class BlockVectors(NamedTuple):
     sums: np.ndarray  # (outputs, vectors) scores so far
     dated: np.ndarray  # the same of the drift; empty: nobody asks
     gram: np.ndarray  # (vectors, vectors)
-    own: np.ndarray  # (vectors,) k(x, x)
+    diagonal: np.ndarray  # (vectors,) k(x, x)
 
 
 @part
@@ -117,7 +117,7 @@ def score_kept(space, block, row, member, scores):
     kept = block.rows
     for c in range(kept.sums.shape[0]):
         scores[c] = kept.sums[c, member]
-    return kept.own[member]
+    return kept.diagonal[member]
 
 
 @part
@@ -132,7 +132,7 @@ def mean_kept(space, block, row, member, scores, clock):
 def apart_kept(space, block, scratch, row, first, second):
     """k(x, x) + k(x', x') - 2 k(x, x')"""
     kept = block.rows
-    return max(kept.own[first] + kept.own[second] - 2.0 * kept.gram[first, second], 0.0)
+    return max(kept.diagonal[first] + kept.diagonal[second] - 2.0 * kept.gram[first, second], 0.0)
 
 
 @part

@@ -194,12 +194,12 @@ def solve(scratch, count, few, arrival, hyper):
 
 
 @part
-def pull_apart(signs, which, pulls, far):
+def pull_apart(signs, which, pulls, tau):
     """Two members are moved by, on either side of the one output."""
     for i in range(2):
         for c in range(pulls.shape[1]):
             pulls[i, c] = 0.0
-        pulls[i, 0] = signs[which[i], 0] * far
+        pulls[i, 0] = signs[which[i], 0] * tau
 
 
 @part
@@ -276,9 +276,9 @@ def learn(block, space, hyper, clock, scratch, middle, trace, first, start, stop
                 length = apart(space, block, scratch, row, one, two)
                 if length > TINY:
                     now = Round(row, clock + 1, strength(weights, count, arrival), 0.0)
-                    far = step(gap, hyper.margin - gap, 1.0, length, pulls[0], now, hyper)
-                    pull_apart(signs, which, pulls, far)
-                    taken = far * math.sqrt(length) if far > 0.0 else -1.0
+                    tau = step(gap, hyper.margin - gap, 1.0, length, pulls[0], now, hyper)
+                    pull_apart(signs, which, pulls, tau)
+                    taken = tau * math.sqrt(length) if tau > 0.0 else -1.0
             elif few:  # passive otherwise
                 inner(space, block, scratch, row, begin, few)
                 taken = solve(scratch, count, few, arrival, hyper)

@@ -9,7 +9,7 @@ Duchi, Hazan & Singer 2011; Xiao 2010.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -145,7 +145,7 @@ def move_soft(space, rows, now, pull, step, margin, hyper):
     return step
 
 
-def spelled_out(arrays: Any, clock: int, hyper: Any) -> np.ndarray:
+def spelled_out(arrays, clock, hyper):
     """The weights that predict the next round."""
     theta = arrays.weights
     kept = np.sign(theta) * np.maximum(np.abs(theta) - threshold_at(clock + 1, hyper), 0.0)

@@ -53,12 +53,12 @@ class Start(NamedTuple):
     wants: tuple[str, ...] = ()
 
 
-def as_they_lie(arrays: Any, clock: int, hyper: Any) -> np.ndarray:
+def as_they_lie(arrays, clock, hyper):
     """The weights that would predict the next round."""
     return np.asarray(arrays.weights)
 
 
-def less_drift(arrays: Any, clock: int, hyper: Any, weights: np.ndarray) -> np.ndarray:
+def less_drift(arrays, clock, hyper, weights):
     """The average of the weights that predicted, w_1 .. w_T: w - drift / T."""
     return np.asarray(weights - arrays.drift / max(clock, 1))
 

@@ -8,7 +8,7 @@ theta: O(nonzeros) a round, averaged or not. Orabona & Pal 2016.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -84,12 +84,12 @@ def mean(space, rows, now, hyper, scores):
     add_scores(rows, now.row, space.drift, scores, 1.0 / rounds)
 
 
-def spelled_out(arrays: Any, clock: int, hyper: Any) -> np.ndarray:
+def spelled_out(arrays, clock, hyper):
     """The weights that predict the next round."""
     return np.asarray(arrays.weights * (wealth(arrays.ledger, hyper) / (clock + 1)))
 
 
-def averaged(arrays: Any, clock: int, hyper: Any, weights: np.ndarray) -> np.ndarray:
+def averaged(arrays, clock, hyper, weights):
     """The average of the weights that predicted."""
     share = spread_at(arrays.ledger, clock, hyper)
     return np.asarray((share * arrays.weights + arrays.drift) / max(clock, 1))

@@ -7,7 +7,7 @@ does so every round, which its clock says: nothing is touched until it moves.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -121,17 +121,17 @@ def move_forgetful(space, rows, now, pull, step, margin, hyper):
     return step
 
 
-def scaled(arrays: Any, clock: int, hyper: Any) -> np.ndarray:
+def scaled(arrays, clock, hyper):
     """The weights that predict the next round."""
     return np.asarray(arrays.weights * arrays.ledger[FADING_SCALE])
 
 
-def faded(arrays: Any, clock: int, hyper: Any) -> np.ndarray:
+def faded(arrays, clock, hyper):
     """The weights that predict the next round."""
     return np.asarray(arrays.weights * hyper.numbers[FORGET] ** (clock - hyper.numbers[FADED]))
 
 
-def spelled_out(arrays: Any, hyper: Any, clock: int) -> None:
+def spelled_out(arrays, hyper, clock):
     """w = v from here on, and its length anew: after weights were given, or outputs were added."""
     if hyper.numbers[FORGET] < 1.0:
         arrays.weights[...] *= hyper.numbers[FORGET] ** (clock - hyper.numbers[FADED])
@@ -141,7 +141,7 @@ def spelled_out(arrays: Any, hyper: Any, clock: int) -> None:
     arrays.ledger[FADING_LENGTH] = float(np.square(arrays.weights, dtype=float).sum())
 
 
-def into_the_ball(arrays: Any, hyper: Any, clock: int) -> None:
+def into_the_ball(arrays, hyper, clock):
     """The same, and no further out than the radius."""
     spelled_out(arrays, hyper, clock)
     radius, length = hyper.numbers[RADIUS], arrays.ledger[FADING_LENGTH]

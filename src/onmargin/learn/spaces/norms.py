@@ -217,7 +217,7 @@ def mean(space, rows, now, hyper, scores):
 # ---- the same maps in plain NumPy, for whoever wants all weights at once
 
 
-def gauges(arrays: Any, grouped: bool) -> np.ndarray:
+def gauges(arrays, grouped):
     """What each coordinate of theta is measured by."""
     if not grouped:
         return np.asarray(np.abs(arrays.weights))
@@ -226,19 +226,19 @@ def gauges(arrays: Any, grouped: bool) -> np.ndarray:
     return np.asarray(each if arrays.weights.ndim == 1 else each[:, None])
 
 
-def read_norm(arrays: Any, clock: int, hyper: Any, grouped: bool = False) -> np.ndarray:
+def read_norm(arrays, clock, hyper, grouped=False):
     """a theta_i (gauge / |theta|_q)^(q-2)"""
     said = links.norm_reading(arrays.ledger[NORM_TOP], arrays.ledger[NORM_SUM], 0.0, hyper.numbers[Q])
     ratio = gauges(arrays, grouped) / said if said > 0 else np.zeros(1)
     return np.asarray(hyper.numbers[LINK_SCALE] * arrays.weights * ratio ** (hyper.numbers[Q] - 2.0))
 
 
-def read_groups(arrays: Any, clock: int, hyper: Any) -> np.ndarray:
+def read_groups(arrays, clock, hyper):
     """The same, measured by groups."""
     return read_norm(arrays, clock, hyper, grouped=True)
 
 
-def living(arrays: Any, hyper: Any) -> np.ndarray:
+def living(arrays, hyper):
     """Which coordinates exist."""
     mask = np.zeros(arrays.weights.shape, bool)
     mask[: int(hyper.numbers[KNOWN]), ...] = True
@@ -248,24 +248,24 @@ def living(arrays: Any, hyper: Any) -> np.ndarray:
     return mask
 
 
-def _entropic(arrays: Any, hyper: Any, signed: bool) -> np.ndarray:
+def _entropic(arrays, hyper, signed):
     theta, mask = arrays.weights.astype(np.float64), living(arrays, hyper)
     top = float(np.abs(theta[mask]).max() if signed else theta[mask].max()) if mask.any() else 0.0
     up, down = np.exp(theta - top), np.exp(-theta - top) if signed else np.zeros(theta.shape)
     return np.asarray(hyper.numbers[LINK_SCALE] * np.where(mask, up - down, 0.0) / (up + down)[mask].sum())
 
 
-def read_signed(arrays: Any, clock: int, hyper: Any) -> np.ndarray:
+def read_signed(arrays, clock, hyper):
     """B sinh(theta_i) / sum cosh"""
     return _entropic(arrays, hyper, True)
 
 
-def read_simplex(arrays: Any, clock: int, hyper: Any) -> np.ndarray:
+def read_simplex(arrays, clock, hyper):
     """B softmax(theta)"""
     return _entropic(arrays, hyper, False)
 
 
-def averaged(arrays: Any, clock: int, hyper: Any, weights: np.ndarray) -> np.ndarray:
+def averaged(arrays, clock, hyper, weights):
     """The average of the weights that predicted."""
     since = clock - arrays.ledger[NORM_LAST]
     return np.asarray((arrays.drift + since * weights) / max(clock, 1)) if clock else weights
@@ -274,7 +274,7 @@ def averaged(arrays: Any, clock: int, hyper: Any, weights: np.ndarray) -> np.nda
 def _settle(grouped: bool, signed: bool | None) -> Callable[[Any, Any, int], None]:
     """The sums after the arrays took on another shape; `signed` is None for norms."""
 
-    def settle(arrays: Any, hyper: Any, clock: int) -> None:
+    def settle(arrays, hyper, clock):
         ledger, mask = arrays.ledger, living(arrays, hyper)
         if grouped:
             squares = (arrays.weights.astype(np.float64) ** 2).reshape(len(arrays.weights), -1).sum(axis=1)

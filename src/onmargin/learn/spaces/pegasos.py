@@ -10,7 +10,7 @@ Shalev-Shwartz, Singer, Srebro & Cotter 2011; the lazy forms are ours.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -318,7 +318,7 @@ def mean(space, rows, now, hyper, scores):
         add_scores(rows, now.row, space.prior, scores, 1.0)
 
 
-def spelled_out(arrays: Any, clock: int, hyper: Any) -> np.ndarray:
+def spelled_out(arrays, clock, hyper):
     """The weights that predict the next round."""
     t = turn(clock + 1, hyper.numbers[BATCH])
     own = arrays.weights.astype(np.float64)
@@ -333,7 +333,7 @@ def spelled_out(arrays: Any, clock: int, hyper: Any) -> np.ndarray:
     return np.asarray(weights + arrays.prior if arrays.prior.size else weights)
 
 
-def averaged(arrays: Any, clock: int, hyper: Any, weights: np.ndarray) -> np.ndarray:
+def averaged(arrays, clock, hyper, weights):
     """The average of the weights that predicted, or of the last of them."""
     if clock == 0:
         return weights
@@ -350,7 +350,7 @@ def averaged(arrays: Any, clock: int, hyper: Any, weights: np.ndarray) -> np.nda
     return np.asarray(mean + arrays.prior if arrays.prior.size else mean)
 
 
-def settle(arrays: Any, hyper: Any, clock: int) -> None:
+def settle(arrays, hyper, clock):
     """|z|^2 after the arrays took on another shape; a ball that is due is entered first."""
     ledger = arrays.ledger
     ledger[PEGASOS_SIGMA] = sigma_at(

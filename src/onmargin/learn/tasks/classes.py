@@ -37,22 +37,22 @@ def clear(pull):
 
 
 @part
-def rival(scores, own, hyper):
-    """The best-scoring class but `own`; ties go to the lowest."""
-    best = 0 if own != 0 else 1
+def rival(scores, true, hyper):
+    """The best-scoring class but `true`; ties go to the lowest."""
+    best = 0 if true != 0 else 1
     for k in range(best + 1, hyper.outputs):
-        if k != own and scores[k] > scores[best]:
+        if k != true and scores[k] > scores[best]:
             best = k
     return best
 
 
 @part
-def against(scores, own, other, pull):
-    """Raise `own`, lower `other`; the margin between them."""
+def against(scores, true, other, pull):
+    """Raise `true`, lower `other`; the margin between them."""
     clear(pull)
-    pull[own] = 1.0
+    pull[true] = 1.0
     pull[other] = -1.0
-    return scores[own] - scores[other]
+    return scores[true] - scores[other]
 
 
 @part
@@ -65,24 +65,24 @@ def binary(scores, target, guess, hyper, pull):
 @part
 def top(scores, target, guess, hyper, pull):
     """The true class against its best rival: margin s_y - max_{q != y} s_q."""
-    own = int(target)
-    return against(scores, own, rival(scores, own, hyper), pull), hyper.margin
+    true = int(target)
+    return against(scores, true, rival(scores, true, hyper), pull), hyper.margin
 
 
 @part
 def uniform(scores, target, guess, hyper, pull):
     """The true class against all that score at least as high, in equal shares (Perceptron)."""
-    own = int(target)
-    best = rival(scores, own, hyper)
+    true = int(target)
+    best = rival(scores, true, hyper)
     clear(pull)
     above = 0
     for k in range(hyper.outputs):
-        above += k != own and scores[k] >= scores[own]
+        above += k != true and scores[k] >= scores[true]
     for k in range(hyper.outputs):
-        if k != own and scores[k] >= scores[own]:
+        if k != true and scores[k] >= scores[true]:
             pull[k] = -1.0 / above
-    pull[own] = 1.0
-    return scores[own] - scores[best], hyper.margin
+    pull[true] = 1.0
+    return scores[true] - scores[best], hyper.margin
 
 
 @part
@@ -92,17 +92,17 @@ def every(scores, target, guess, hyper, pull):
     The violation of q is margin - (s_y - s_q) where positive; a `share` step turns these into
     coefficients.
     """
-    own = int(target)
-    best = rival(scores, own, hyper)
+    true = int(target)
+    best = rival(scores, true, hyper)
     clear(pull)
     total = 0.0
     for k in range(hyper.outputs):
-        violation = hyper.margin - scores[own] + scores[k]
-        if k != own and violation > 0.0:
+        violation = hyper.margin - scores[true] + scores[k]
+        if k != true and violation > 0.0:
             pull[k] = -violation
             total += violation
-    pull[own] = total
-    return scores[own] - scores[best], hyper.margin
+    pull[true] = total
+    return scores[true] - scores[best], hyper.margin
 
 
 @part
@@ -112,10 +112,10 @@ def apart(scores, target, guess, hyper, pull):
     The margin is the smallest of y_k s_k.
     """
     clear(pull)
-    own = int(target)
+    true = int(target)
     least = np.inf
     for k in range(hyper.outputs):
-        side = 1.0 if k == own else -1.0
+        side = 1.0 if k == true else -1.0
         least = min(least, side * scores[k])
         if side * scores[k] <= 0.0:
             pull[k] = side
@@ -129,10 +129,10 @@ def one_vs_all(scores, target, guess, hyper, pull):
     The margin is the smallest of y_k s_k.
     """
     clear(pull)
-    own = int(target)
+    true = int(target)
     least = np.inf
     for k in range(hyper.outputs):
-        side = 1.0 if k == own else -1.0
+        side = 1.0 if k == true else -1.0
         least = min(least, side * scores[k])
         if side * scores[k] < hyper.margin:
             pull[k] = side

@@ -1,4 +1,4 @@
-"""Tasks whose target is a set of labels: a row of 0 and 1; the guess is the bar above which a label is in."""
+"""Tasks whose target is a set of labels (a row of 0 and 1): labels that score above a bar are in."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tasks whose target is a number, or a point to be enclosed: one output, the margin is minus a distance."""
+"""Tasks whose target is a number, or a point to be enclosed: the margin is minus a distance."""
 
 from __future__ import annotations
 
