@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..errors import BadInput
 from ..interface.classifier import Classifier
-from ..interface.dicts import ModelStream, ready_round
+from ..interface.dicts import Example, ModelStream, ready_round
 from ..interface.draws import uniforms
 from ..interface.fields import Averaged, Classes, Linear, above_zero, learner, whole
 from ..interface.labels import listed
@@ -36,7 +36,7 @@ class Action(NamedTuple):
     """What was played: give its reward with this id."""
 
     id: int
-    label: Any
+    label: object
     probability: float
 
 
@@ -57,7 +57,7 @@ class ActionTargets(LabelTargets):
         """None: the compiled guess is a coin's."""
         return None
 
-    def begin(self, y: Any) -> None:
+    def begin(self, y: object) -> None:
         """All actions must be announced."""
         if self.owner.classes is None:
             raise BadInput("dicts need all actions announced: give classes=, or fit on labelled data first")
@@ -147,7 +147,7 @@ class Banditron(Classifier, Linear, Averaged, Classes):
         """The share of rounds that explore."""
         return {"epsilon": self.gamma, "margin": 1.0}
 
-    def watch(self, X: Any, y: Any, wanted: Wanted) -> Progress:
+    def watch(self, X: object, y: object, wanted: Wanted) -> Progress:
         """Actions played on labelled data; see `om.progressive`."""
         if wanted.delay or wanted.judged:
             self._targets().guess_of(np.zeros(0))
@@ -158,17 +158,17 @@ class Banditron(Classifier, Linear, Averaged, Classes):
         for name in ("pending_", "n_given_up_", "n_rewards_", "_earned", "_estimated"):
             self.__dict__.pop(name, None)
 
-    def decision_function(self, X: Any) -> np.ndarray:
+    def decision_function(self, X: object) -> np.ndarray:
         """(n, K) scores of the actions; of two actions the difference, positive for `classes_[1]`."""
         scores = super().decision_function(X)
         return np.asarray(scores[:, 1] - scores[:, 0]) if scores.shape[1] == 2 else scores
 
-    def _losses_of(self, scores: np.ndarray, y: Any) -> np.ndarray:
+    def _losses_of(self, scores: np.ndarray, y: object) -> np.ndarray:
         raise BadInput("the Banditron's loss is of the actions it played; a comparator has played none")
 
     # ---- one at a time
 
-    def act_one(self, x: Mapping[Hashable, Any]) -> Action:
+    def act_one(self, x: Example) -> Action:
         """Play an action for one example; its reward may come later."""
         if self._model is None and self.classes is None:
             raise BadInput("act_one needs all actions: give classes=, or fit on labelled data first")

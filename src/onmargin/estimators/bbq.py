@@ -112,11 +112,11 @@ class BBQ(AsksForLabels, Shuffled, Classes, KernelParameters):
     def _ridge(self) -> RidgeClassifier:
         return cast(RidgeClassifier, self._answering())
 
-    def regress(self, X: Any) -> np.ndarray:
+    def regress(self, X: object) -> np.ndarray:
         """The estimate of E[y | x], y being -1 and +1."""
         return self._ridge().estimates(X)[0]
 
-    def certainty(self, X: Any) -> np.ndarray:
+    def certainty(self, X: object) -> np.ndarray:
         """Half-widths: how far each estimate may be from the truth, for the round to come."""
         inner = self._ridge()
         _, variances, lengths = inner.estimates(X)
@@ -149,7 +149,7 @@ class BBQ(AsksForLabels, Shuffled, Classes, KernelParameters):
         self._rule(inner).count(count, int(asks.sum()))
         return asks
 
-    def outlook(self, X: Any) -> Outlook:
+    def outlook(self, X: object) -> Outlook:
         """How many rows are within epsilon of the truth, with probability 1 - delta; stop where all are."""
         inner = self._ridge()
         _, variances, lengths = inner.estimates(X)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
@@ -66,16 +66,16 @@ class CandidateClassifier(Grouped, Passes, Shuffled, Intercept, Averaged):
         chosen = {"C": self.C, "margin": 1.0, "rule": "rival", "step": self.step}
         return chosen | {"sampler": "", "reservoir": 1, "sets": False}
 
-    def fit(self, X: Any, chosen: Any, qid: Any = None) -> Self:
+    def fit(self, X: object, chosen: object, qid: object = None) -> Self:
         """Learn from scratch (`warm_start`: go on): a row per candidate, true where right, its group."""
         fresh = not (self.warm_start and self._model is not None)
         return self._learn_groups(X, chosen, qid, fresh, True)
 
-    def partial_fit(self, X: Any, chosen: Any, qid: Any = None) -> Self:
+    def partial_fit(self, X: object, chosen: object, qid: object = None) -> Self:
         """Learn from these groups, in order, each once. A group's rows come in one call."""
         return self._learn_groups(X, chosen, qid, False, False)
 
-    def _read_truth(self, y: Any, groups: np.ndarray, count: int) -> np.ndarray:
+    def _read_truth(self, y: object, groups: np.ndarray, count: int) -> np.ndarray:
         return read_chosen(y, groups, count)
 
     def _rounds(
@@ -89,7 +89,7 @@ class CandidateClassifier(Grouped, Passes, Shuffled, Intercept, Averaged):
         starts = np.r_[0, np.cumsum(np.bincount(place[groups], minlength=len(order)))]
         return (members, starts), truth[members] > 0
 
-    def predict(self, X: Any, qid: Any = None) -> np.ndarray:
+    def predict(self, X: object, qid: object = None) -> np.ndarray:
         """True on the highest-scored row of every group (of equal ones, the first)."""
         scores = self.decision_function(X)
         groups, count = read_groups(qid, len(scores))
@@ -99,7 +99,7 @@ class CandidateClassifier(Grouped, Passes, Shuffled, Intercept, Averaged):
         answer[best[firsts]] = True
         return answer
 
-    def score(self, X: Any, chosen: Any, qid: Any = None, sample_weight: Any = None) -> float:
+    def score(self, X: object, chosen: object, qid: object = None, sample_weight: object = None) -> float:
         """The share of groups whose right row was found; a group weighs as the mean of its rows' weights."""
         answer = self.predict(X, qid)
         groups, count = read_groups(qid, len(answer))
@@ -110,7 +110,7 @@ class CandidateClassifier(Grouped, Passes, Shuffled, Intercept, Averaged):
         return float(np.average(found, weights=weights_of_groups(sample_weight, groups)))
 
 
-def read_chosen(chosen: Any, groups: np.ndarray, count: int) -> np.ndarray:
+def read_chosen(chosen: object, groups: np.ndarray, count: int) -> np.ndarray:
     """0 and 1, one 1 in every group."""
     if chosen is None:
         raise BadInput("CandidateClassifier requires y to be passed, but the target y is None")

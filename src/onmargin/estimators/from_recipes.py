@@ -95,7 +95,7 @@ class OfRecipe(Learner):
             "delta": self.delta, "own": self.recipe.own,
         }  # fmt: skip
 
-    def _start_from(self, model: Model, coef: Any, intercept: Any) -> None:
+    def _start_from(self, model: Model, coef: object, intercept: object) -> None:
         if (coef is not None or intercept is not None) and self.recipe.given["space"] != "l2":
             raise BadInput("coef_init is for space='l2'; other spaces start where they must")
         super()._start_from(model, coef, intercept)
@@ -175,5 +175,5 @@ class OnlineRegressor(OfRecipe, Regressor, Linear, Averaged, PartNumbers):
     def _unit_test_params(cls) -> Any:
         yield {"recipe": Recipe("regression", loss="epsilon_insensitive")}
 
-    def _losses_of(self, scores: np.ndarray, y: Any) -> np.ndarray:
+    def _losses_of(self, scores: np.ndarray, y: object) -> np.ndarray:
         return self._loss_values(-np.abs(scores[:, 0] - y), -float(self.numbers()["epsilon"]))

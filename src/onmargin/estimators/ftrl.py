@@ -205,7 +205,7 @@ class FTRL(Learner):
         """Dicts: the first example says how many features there are."""
         model.choose(model.row, self._all_numbers())
 
-    def _start_from(self, model: Model, coef: Any, intercept: Any) -> None:
+    def _start_from(self, model: Model, coef: object, intercept: object) -> None:
         if (coef is not None or intercept is not None) and self._space_name != "l2":
             raise BadInput(f"regularizer={self.regularizer!r} starts where it must; leave coef_init out")
         super()._start_from(model, coef, intercept)
@@ -268,7 +268,7 @@ class FTRLClassifier(FTRL, Classifier, Linear, Averaged, Labelled, Horizon, Regu
         return True
 
     @available_if(_check_probabilities)  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(self, X: object) -> np.ndarray:
         """1 / (1 + e^-s) for `classes_[1]`; two classes and the logistic loss only."""
         positive = expit(self.decision_function(X))
         return np.asarray(np.c_[1 - positive, positive])
@@ -313,6 +313,6 @@ class FTRLRegressor(FTRL, Regressor, Linear, Averaged, Horizon, Regularisation):
         tags.regressor_tags.poor_score = True  # a constant rate of 1 is for rows of length 1
         return tags
 
-    def _losses_of(self, scores: np.ndarray, y: Any) -> np.ndarray:
+    def _losses_of(self, scores: np.ndarray, y: object) -> np.ndarray:
         required = -float(self.epsilon) if self._loss_name == "epsilon_insensitive" else 0.0
         return self._loss_values(-np.abs(scores[:, 0] - y), required)

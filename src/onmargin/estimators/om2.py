@@ -182,7 +182,7 @@ class OM2(KernelForm, Classifier, Passes, Shuffled, Growing, Labelled):
         )
         return super()._table(flat, reset=reset)  # (not square any more)
 
-    def _start_from(self, model: Model, coef: Any, intercept: Any) -> None:
+    def _start_from(self, model: Model, coef: object, intercept: object) -> None:
         if coef is not None or intercept is not None:
             raise BadInput("OM2 has no weights to start from; leave coef_init= out")
 
@@ -193,7 +193,7 @@ class OM2(KernelForm, Classifier, Passes, Shuffled, Growing, Labelled):
         """omega: what each kernel's scores are multiplied by."""
         return cast(MultiKernel, self._support()).kernel_weights()
 
-    def plot_kernels(self, names: list[str] | None = None, ax: Any = None) -> Any:
+    def plot_kernels(self, names: list[str] | None = None, ax: object = None) -> Any:
         """The kernels' weights as bars; returns the figure."""
         from ..results.plots import kernel_bars
 
@@ -203,7 +203,7 @@ class OM2(KernelForm, Classifier, Passes, Shuffled, Growing, Labelled):
                 names = [_said(kernel) for kernel in self._listed()]
         return kernel_bars(names, self.kernel_weights_, ax=ax)
 
-    def explain(self, x: Any, k: int | None = None) -> Any:
+    def explain(self, x: object, k: int | None = None) -> Any:
         """Not for many kernels."""
         raise BadInput("OM2 has many kernels to explain with; look at kernel_weights_, or plot_kernels()")
 

@@ -142,8 +142,8 @@ class PairedClassifier(KernelForm, Classifier, Linear, Averaged, Classes, Kernel
     # ---- learning
 
     def fit(  # type: ignore[override]
-        self, X: Any, y: Any, rounds: Any = None, coef_init: Any = None, intercept_init: Any = None,
-        sample_weight: Any = None,
+        self, X: object, y: object, rounds: object = None, coef_init: object = None,
+        intercept_init: object = None, sample_weight: object = None,
     ) -> Self:  # fmt: skip
         """Learn from scratch in at most `max_iter` passes (`warm_start`: go on from here).
 
@@ -219,7 +219,7 @@ class PairedClassifier(KernelForm, Classifier, Linear, Averaged, Classes, Kernel
         """What every score has added: the constant coordinate's share, less the thresholds."""
         return np.asarray(super().intercept_ - self._fitted().thresholds)
 
-    def explain(self, x: Any, k: int | None = None) -> Any:
+    def explain(self, x: object, k: int | None = None) -> Any:
         """What each feature (or support vector) adds to each score, and the threshold takes away."""
         found = super().explain(x, k)
         if not self._in_kernel or self.rule != "auc":
@@ -231,7 +231,7 @@ class PairedClassifier(KernelForm, Classifier, Linear, Averaged, Classes, Kernel
         ]
         return frame_of([*found.itertuples(index=False, name=None), *lines], list(found.columns))
 
-    def _losses_of(self, scores: np.ndarray, y: Any) -> np.ndarray:
+    def _losses_of(self, scores: np.ndarray, y: object) -> np.ndarray:
         if self.rule == "auc":
             raise BadInput("rule='auc' has losses of pairs, which a comparator's scores do not show")
         return super()._losses_of(scores, y)

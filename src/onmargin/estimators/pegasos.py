@@ -204,14 +204,19 @@ class Pegasos(KernelForm, Classifier, Passes, Growing, Intercept, Labelled, Kern
         if self.prior is not None:
             raise BadInput("a new class came, but prior= has no row for it; announce all classes=")
 
-    def _start_from(self, model: Model, coef: Any, intercept: Any) -> None:
+    def _start_from(self, model: Model, coef: object, intercept: object) -> None:
         if coef is not None or intercept is not None:
             raise BadInput("Pegasos multiplies its first weights by 0: use prior= in place of coef_init")
 
     # ---- fit
 
     def fit(
-        self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None, sample_weight: Any = None
+        self,
+        X: object,
+        y: object,
+        coef_init: object = None,
+        intercept_init: object = None,
+        sample_weight: object = None,
     ) -> Self:
         """Learn from scratch in at most `max_iter` passes (`warm_start`: go on from here)."""
         with self._all_or_nothing():
@@ -244,6 +249,6 @@ class Pegasos(KernelForm, Classifier, Passes, Growing, Intercept, Labelled, Kern
         self.objective_, self.dual_gap_ = svm.after_passes(model, problem)
         del self._orders
 
-    def objective(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def objective(self, X: object, y: object, sample_weight: object = None) -> float:
         """f at the weights that predict, on any data."""
         return self._svm().value(X, y, sample_weight)

@@ -61,16 +61,16 @@ class PairedRanker(Grouped, Passes, Shuffled, Intercept, Averaged):
         chosen = {"C": self.C, "margin": margin, "rule": self.rule, "thresholds": False}
         return chosen | {"sampler": "", "reservoir": 1, "sets": False}
 
-    def fit(self, X: Any, y: Any, qid: Any = None) -> Self:
+    def fit(self, X: object, y: object, qid: object = None) -> Self:
         """Learn from scratch (`warm_start`: go on): rows X, their relevance y, their queries (None: one)."""
         fresh = not (self.warm_start and self._model is not None)
         return self._learn_groups(X, y, qid, fresh, True)
 
-    def partial_fit(self, X: Any, y: Any, qid: Any = None) -> Self:
+    def partial_fit(self, X: object, y: object, qid: object = None) -> Self:
         """Learn from these queries, in order, each once. A query's rows come in one call."""
         return self._learn_groups(X, y, qid, False, False)
 
-    def _read_truth(self, y: Any, groups: np.ndarray, count: int) -> np.ndarray:
+    def _read_truth(self, y: object, groups: np.ndarray, count: int) -> np.ndarray:
         return read_relevance(y, len(groups))
 
     def _rounds(
@@ -94,11 +94,11 @@ class PairedRanker(Grouped, Passes, Shuffled, Intercept, Averaged):
         starts = np.r_[0, np.cumsum([len(part) for part in rows])]
         return (np.concatenate(rows), starts), np.concatenate(better)
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: object) -> np.ndarray:
         """The score of every row: within a query, higher is better."""
         return self.decision_function(X)
 
-    def score(self, X: Any, y: Any, qid: Any = None, sample_weight: Any = None) -> float:
+    def score(self, X: object, y: object, qid: object = None, sample_weight: object = None) -> float:
         """Mean NDCG over the queries; with weights, a query counts as the mean of its rows' weights."""
         scores = self.predict(X)
         truth = read_relevance(y, len(scores))
@@ -111,7 +111,7 @@ class PairedRanker(Grouped, Passes, Shuffled, Intercept, Averaged):
         return float(np.average(each, weights=weights_of_groups(sample_weight, groups)))
 
 
-def read_relevance(y: Any, count: int) -> np.ndarray:
+def read_relevance(y: object, count: int) -> np.ndarray:
     """Grades of relevance, from 0 on."""
     if y is None:
         raise BadInput("PairedRanker requires y to be passed, but the target y is None")

@@ -57,7 +57,7 @@ class RidgeClassifier(KernelForm, Classifier, Shuffled, Growing, Classes, Kernel
     def _bias(self) -> float:
         return self._shrink if self.fit_intercept and not self._in_kernel else 0.0
 
-    def _table(self, X: Any, *, reset: bool, learning: bool = False) -> Table:
+    def _table(self, X: object, *, reset: bool, learning: bool = False) -> Table:
         table = super()._table(X, reset=reset, learning=learning)
         if self._in_kernel:
             return table
@@ -121,12 +121,12 @@ class RidgeClassifier(KernelForm, Classifier, Shuffled, Growing, Classes, Kernel
     def _refuse_new_class(self) -> None:
         raise BadInput("BBQ is for two classes, and a third label came; nothing was learned")
 
-    def _training_set(self, X: Table, y: Any, sample_weight: Any) -> TrainingSet:
+    def _training_set(self, X: Table, y: object, sample_weight: object) -> TrainingSet:
         data = super()._training_set(X, y, sample_weight)
         self._refuse_weight(data.weights)
         return data
 
-    def _weigh(self, w: Any) -> float:
+    def _weigh(self, w: object) -> float:
         weight = super()._weigh(w)
         self._refuse_weight(np.array([weight]))
         return weight
@@ -144,7 +144,7 @@ class RidgeClassifier(KernelForm, Classifier, Shuffled, Growing, Classes, Kernel
         """Weights of the features (estimates are <w, x> / (1 + v))."""
         return np.asarray(super().coef_ * self._shrink)
 
-    def estimates(self, X: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def estimates(self, X: object) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The estimate, v and |Px|^2 of every row."""
         self._fitted()
         self._check_lasting()

@@ -96,7 +96,7 @@ class SelectiveSampler(MetaEstimatorMixin, AsksForLabels):  # type: ignore[misc]
         """The probability that a row of such |p| and |x|^2 is asked for, limits apart."""
         return self._rule(self._inner()).chances(sure, lengths)
 
-    def outlook(self, X: Any) -> Outlook:
+    def outlook(self, X: object) -> Outlook:
         """How many labels the coin would still ask for; it says stop where that is next to nothing."""
         inner = self._answering()
         table = inner._table(X, reset=False)

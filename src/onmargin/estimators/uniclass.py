@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import OutlierMixin
 
 from ..errors import BadInput
-from ..interface.dicts import is_unseen, learn_many, open_stream, predict_many, ready_round
+from ..interface.dicts import Example, is_unseen, learn_many, open_stream, predict_many, ready_round
 from ..interface.fields import (
     Averaged,
     Budget,
@@ -127,7 +126,7 @@ class PassiveAggressiveUniclass(
         if not known and self.max_radius is not None:
             model.set_radius(float(self.max_radius))
 
-    def _start_from(self, model: Model, coef: Any, intercept: Any) -> None:
+    def _start_from(self, model: Model, coef: object, intercept: object) -> None:
         if intercept is not None:
             raise BadInput("a ball has no intercept; leave intercept_init out")
         super()._start_from(model, coef, None)
@@ -139,13 +138,13 @@ class PassiveAggressiveUniclass(
     # ---- learning
 
     def fit(
-        self, X: Any, y: Any = None, coef_init: Any = None, intercept_init: Any = None,
-        sample_weight: Any = None,
+        self, X: object, y: object = None, coef_init: object = None, intercept_init: object = None,
+        sample_weight: object = None,
     ) -> Self:  # fmt: skip
         """Learn from scratch in at most `max_iter` passes; `coef_init` is the centre to start from."""
         return self._fit(X, None, coef_init, intercept_init, sample_weight)
 
-    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(self, X: object, y: object = None, sample_weight: object = None) -> Self:
         """Learn from these points, in order, each once."""
         return self._partial_fit(X, None, None, sample_weight)
 
@@ -153,13 +152,13 @@ class PassiveAggressiveUniclass(
     def _supervised(self) -> bool:
         return False
 
-    def learn_one(self, x: Mapping[Hashable, Any], w: float = 1.0) -> None:
+    def learn_one(self, x: Example, w: float = 1.0) -> None:
         """One point: a dict of numbers."""
         if not is_unseen(self, x, 0.0, w):
             stream, weight = ready_round(self, x, 0.0, w)
             stream.learn(x, weight)
 
-    def learn_many(self, X: Any, y: Any = None, w: Any = None) -> None:
+    def learn_many(self, X: object, y: object = None, w: object = None) -> None:
         """Learn a frame's rows in order: equal to the loop of `learn_one`."""
         learn_many(self, X, y, w)
 
@@ -203,19 +202,19 @@ class PassiveAggressiveUniclass(
             return scores
         return np.asarray(-np.sqrt(np.maximum(scores**2 - self._omega() ** 2, 0.0)))
 
-    def score_samples(self, X: Any) -> np.ndarray:
+    def score_samples(self, X: object) -> np.ndarray:
         """Minus the distance from the centre."""
         return self._distances(self._scores(X)[:, 0])
 
-    def decision_function(self, X: Any) -> np.ndarray:
+    def decision_function(self, X: object) -> np.ndarray:
         """Radius minus distance: positive inside the ball."""
         return np.asarray(self.score_samples(X) - self.offset_)
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: object) -> np.ndarray:
         """+1 inside, -1 outside."""
         return np.where(self.decision_function(X) >= 0, 1, -1)
 
-    def score_one(self, x: Mapping[Hashable, Any]) -> float:
+    def score_one(self, x: Example) -> float:
         """The distance from the centre: the higher, the stranger (River's way round)."""
         if self._model is None:
             return 0.0
@@ -228,12 +227,12 @@ class PassiveAggressiveUniclass(
         near = float(self._distances(stream.scores(known)[0])[0])
         return math.sqrt(near**2 + sum(float(value) ** 2 for value in new))
 
-    def predict_one(self, x: Mapping[Hashable, Any]) -> int:
+    def predict_one(self, x: Example) -> int:
         """+1 inside, -1 outside."""
         distance = self.score_one(x)
         return 1 if self._model is not None and distance <= self.radius_ else -1
 
-    def predict_many(self, X: Any) -> Any:
+    def predict_many(self, X: object) -> Any:
         """A frame's answers as a series."""
         return predict_many(self, X, self.predict_one, self.predict)
 
@@ -241,6 +240,6 @@ class PassiveAggressiveUniclass(
         """Not for a ball."""
         raise BadInput("a ball has a distance, not a sum to explain; see center_ and radius_")
 
-    def explain(self, x: Any, k: int | None = None) -> Any:
+    def explain(self, x: object, k: int | None = None) -> Any:
         """Not for a ball."""
         raise BadInput("a ball has a distance, not a sum to explain; see score_samples and radius_")

@@ -7,7 +7,7 @@ and `learn_one` take labels that are there; `query` says what to ask for.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any, Self
 
 import numpy as np
@@ -21,7 +21,7 @@ from ..models.weights import Model
 from ..results.label_plan import Outlook
 from ..results.progress import Progress, Totals
 from .classifier import Classifier
-from .dicts import check_example, open_stream
+from .dicts import Example, check_example, open_stream
 from .draws import seed_of, uniforms
 from .labels import check_label, distinct
 from .missing import are_known, filled, indexable, is_missing, known_labels, labels_of, one_kind, rows_of
@@ -122,7 +122,7 @@ class AsksForLabels(ClassifierMixin, River):  # type: ignore[misc]
 
     # ---- the whole protocol
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: object, y: object, sample_weight: object = None) -> Self:
         """Go over the rows once (shuffled, where the learner shuffles) and ask by the rule.
 
         Labels of rows that are not asked for are not read; they may be missing.
@@ -151,7 +151,7 @@ class AsksForLabels(ClassifierMixin, River):  # type: ignore[misc]
             raise
         return self
 
-    def watch(self, X: Any, y: Any, wanted: Wanted) -> Progress:
+    def watch(self, X: object, y: object, wanted: Wanted) -> Progress:
         """Answer, ask by the rule, learn what was asked for; see `om.progressive`."""
         if wanted.delay:
             raise BadInput("delay= is not for learners that ask: a label comes when it is asked for")
@@ -266,7 +266,7 @@ class AsksForLabels(ClassifierMixin, River):  # type: ignore[misc]
         }  # fmt: skip
         return Progress(self, totals, _objects(truths), None, kept, [], "labels", wanted.every)
 
-    def comparator_losses(self, X: Table, y: Any, comparator: Any) -> np.ndarray:
+    def comparator_losses(self, X: Table, y: object, comparator: object) -> np.ndarray:
         """The losses that another hypothesis would have suffered on a run's rows."""
         return self._answering().comparator_losses(X, y, comparator)
 
@@ -286,7 +286,7 @@ class AsksForLabels(ClassifierMixin, River):  # type: ignore[misc]
 
     # ---- a person's answers
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(self, X: object, y: object, classes: object = None, sample_weight: object = None) -> Self:
         """Learn the rows that have a label, in order; rows without one (NaN, None) are skipped."""
         inner, X = self._inner(), indexable(X)
         labels, there = labels_of(y, X)
@@ -306,7 +306,7 @@ class AsksForLabels(ClassifierMixin, River):  # type: ignore[misc]
             inner._partial_fit(rows_of(X, np.arange(1)), known[:1], classes, [0.0], rule)
         return self
 
-    def learn_one(self, x: Mapping[Hashable, Any], y: Any, w: float = 1.0) -> None:
+    def learn_one(self, x: Example, y: object, w: float = 1.0) -> None:
         """One example with its label; None or NaN: nothing is learned."""
         inner = self._inner()
         if is_missing(y):
@@ -327,7 +327,7 @@ class AsksForLabels(ClassifierMixin, River):  # type: ignore[misc]
         table = inner._table(X, reset=False)
         return self._ask(inner, inner._model, inner._rows(table), table.shape[0], table)
 
-    def query_one(self, x: Mapping[Hashable, Any]) -> bool:
+    def query_one(self, x: Example) -> bool:
         """Ask for the label of this example?"""
         inner = self._inner()
         if inner._model is None or inner._labels is None or not inner._labels.known:
@@ -362,7 +362,7 @@ class AsksForLabels(ClassifierMixin, River):  # type: ignore[misc]
         """Labels asked for so far."""
         return self._rule(self._inner()).asked
 
-    def outlook(self, X: Any) -> Outlook:
+    def outlook(self, X: object) -> Outlook:
         """What asking further would bring on rows without labels."""
         raise NotImplementedError
 
@@ -378,15 +378,15 @@ class AsksForLabels(ClassifierMixin, River):  # type: ignore[misc]
         """The labels known, in order."""
         return self._answering().classes_
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: object) -> np.ndarray:
         """The label of each row."""
         return self._answering().predict(X)
 
-    def decision_function(self, X: Any) -> np.ndarray:
+    def decision_function(self, X: object) -> np.ndarray:
         """The learner's scores."""
         return self._answering().decision_function(X)
 
-    def predict_one(self, x: Mapping[Hashable, Any]) -> Any:
+    def predict_one(self, x: Example) -> Any:
         """The label; None before any."""
         return self._inner().predict_one(x)
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
 
 from ..models.asking import Asking
-from .dicts import BoundStream, is_unseen, learn_many, open_stream, predict_many, ready_round
+from .dicts import BoundStream, Example, is_unseen, learn_many, open_stream, predict_many, ready_round
 from .labels import Labels
 from .learner import Learner
 from .targets import LabelTargets
@@ -20,7 +19,7 @@ class Classifier(ClassifierMixin, Learner):  # type: ignore[misc]
     """A row of weights for two classes, a row each for more, a row a label for sets."""
 
     river_base = "MiniBatchClassifier"
-    classes: Any = None
+    classes: object = None
     class_weight: Any = None
     _labels: Labels | None = None
     _rows_apart = False  # two classes have a row each
@@ -62,7 +61,12 @@ class Classifier(ClassifierMixin, Learner):  # type: ignore[misc]
     # ---- learning
 
     def fit(
-        self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None, sample_weight: Any = None
+        self,
+        X: object,
+        y: object,
+        coef_init: object = None,
+        intercept_init: object = None,
+        sample_weight: object = None,
     ) -> Self:
         """Learn from scratch in at most `max_iter` passes (`warm_start`: go on from here).
 
@@ -70,39 +74,39 @@ class Classifier(ClassifierMixin, Learner):  # type: ignore[misc]
         """
         return self._fit(X, y, coef_init, intercept_init, sample_weight)
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(self, X: object, y: object, classes: object = None, sample_weight: object = None) -> Self:
         """Learn from these rows, in order, each once. The first call announces all classes."""
         return self._partial_fit(X, y, classes, sample_weight)
 
-    def learn_one(self, x: Mapping[Hashable, Any], y: Any, w: float = 1.0) -> None:
+    def learn_one(self, x: Example, y: object, w: float = 1.0) -> None:
         """One example: a dict of numbers, its label (or {label: bool}), and its weight."""
         stream = self._stream
         if stream is not None and stream.quick and w == 1.0 and stream.learn_fast(x, y):
             return
         self._learn_one(x, y, w)
 
-    def _learn_one(self, x: Mapping[Hashable, Any], y: Any, w: float, asking: Asking | None = None) -> None:
+    def _learn_one(self, x: Example, y: object, w: float, asking: Asking | None = None) -> None:
         if not is_unseen(self, x, y, w):
             stream, weight = ready_round(self, x, y, w, asking)
             stream.learn(x, weight)
 
-    def learn_many(self, X: Any, y: Any = None, w: Any = None) -> None:
+    def learn_many(self, X: object, y: object = None, w: object = None) -> None:
         """Learn a frame's rows in order: equal to the loop of `learn_one`."""
         learn_many(self, X, y, w)
 
     # ---- answers
 
-    def decision_function(self, X: Any) -> np.ndarray:
+    def decision_function(self, X: object) -> np.ndarray:
         """(n,) for two classes: positive means `classes_[1]`; (n, K) for more and for sets."""
         scores = self._scores(X)
         return self._targets().decisions(scores)
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: object) -> np.ndarray:
         """The label of each row, or the set of labels as a row of 0 and 1."""
         decisions = self.decision_function(X)
         return self._targets().named(decisions)
 
-    def predict_one(self, x: Mapping[Hashable, Any]) -> Any:
+    def predict_one(self, x: Example) -> Any:
         """The label (or {label: bool}); None before any label."""
         stream = self._stream
         if isinstance(stream, BoundStream) and stream.answers is not None:
@@ -113,7 +117,7 @@ class Classifier(ClassifierMixin, Learner):  # type: ignore[misc]
             stream = open_stream(self)
         return self._targets().named_one(stream.scores(x))
 
-    def predict_many(self, X: Any) -> Any:
+    def predict_many(self, X: object) -> Any:
         """A frame's answers as a series."""
         return predict_many(self, X, self.predict_one, self.predict)
 
@@ -138,7 +142,7 @@ class Classifier(ClassifierMixin, Learner):  # type: ignore[misc]
         """The k heaviest features of every output: columns class, feature, weight."""
         return top_features(self, self.coef_, k)
 
-    def explain(self, x: Any, k: int | None = None) -> Any:
+    def explain(self, x: object, k: int | None = None) -> Any:
         """What each feature of one example adds to each score: weight times value.
 
         Columns class, feature, value, weight, contribution; the constant coordinate is the row
@@ -148,7 +152,7 @@ class Classifier(ClassifierMixin, Learner):  # type: ignore[misc]
         """
         return self._form().explain(x, k, self.intercept_)
 
-    def _losses_of(self, scores: np.ndarray, y: Any) -> np.ndarray:
+    def _losses_of(self, scores: np.ndarray, y: object) -> np.ndarray:
         """Losses of y s, of the margin over the best rival, or of the lowest relevant label's."""
         margins, asked = self._targets().margins(scores, y)
         return np.where(asked, self._loss_values(margins, self._required()), 0.0)

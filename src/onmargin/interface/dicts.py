@@ -106,7 +106,7 @@ class Stream:
         """Scores of one dict, by the average where one is kept."""
         raise NotImplementedError
 
-    def learn_fast(self, x: Example, y: Any) -> bool:
+    def learn_fast(self, x: Example, y: object) -> bool:
         """A round of weight 1 whose label is known; False, and nothing changed, where it is not so."""
         return False
 
@@ -158,7 +158,7 @@ class BoundStream(Stream):
         model.clock = tally[0]
         return tally
 
-    def learn_fast(self, x: Example, y: Any) -> bool:
+    def learn_fast(self, x: Example, y: object) -> bool:
         """A round of weight 1 whose label is known; False, and nothing changed, where it is not so."""
         packer, fresh, coded = self.packer, self.slots.fresh, self.coded
         try:
@@ -293,7 +293,7 @@ class DistanceStream(ModelStream):
         return self.model.scores(self.row_for(x), 1, self.model.start.average)[0]
 
 
-def open_stream(owner: Learner, y: Any = None, asking: Asking | None = None) -> Stream:
+def open_stream(owner: Learner, y: object = None, asking: Asking | None = None) -> Stream:
     """The stream of a learner's model; a model is begun if there is none."""
     owner._form().refuse_streams()
     if owner._model is None:
@@ -316,7 +316,7 @@ def open_stream(owner: Learner, y: Any = None, asking: Asking | None = None) -> 
 
 
 def ready_round(
-    owner: Learner, x: Example, y: Any, w: float, asking: Asking | None = None
+    owner: Learner, x: Example, y: object, w: float, asking: Asking | None = None
 ) -> tuple[Stream, float]:
     """The stream with example and target in place, and what the example weighs; all is checked first."""
     targets = owner._targets()
@@ -338,7 +338,7 @@ def ready_round(
     return stream, targets.put(stream, x, y, weight, weighting)
 
 
-def is_unseen(owner: Learner, x: Example, y: Any, w: Any) -> bool:
+def is_unseen(owner: Learner, x: Example, y: object, w: object) -> bool:
     """A weight of 0: the example is checked and not seen; nothing grows."""
     if w == 1.0 or owner._weigh(w) > 0.0:
         return False

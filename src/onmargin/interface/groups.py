@@ -41,7 +41,7 @@ class Grouped(Learner):
         """Rounds of a pass over the groups in this order, and which members are better."""
         raise NotImplementedError
 
-    def _read_truth(self, y: Any, groups: np.ndarray, count: int) -> np.ndarray:
+    def _read_truth(self, y: object, groups: np.ndarray, count: int) -> np.ndarray:
         """One number per row, checked; `count` groups."""
         raise NotImplementedError
 
@@ -108,7 +108,7 @@ class Grouped(Learner):
 
     # ---- answers
 
-    def decision_function(self, X: Any) -> np.ndarray:
+    def decision_function(self, X: object) -> np.ndarray:
         """The score of every row, by the average where one is kept."""
         return np.asarray(self._scores(X)[:, 0])
 
@@ -126,7 +126,7 @@ class Grouped(Learner):
         """The k heaviest features: columns class, feature, weight."""
         return top_features(self, self.coef_, k)
 
-    def explain(self, x: Any, k: int | None = None) -> Any:
+    def explain(self, x: object, k: int | None = None) -> Any:
         """What each feature of one example adds to its score: weight times value.
 
         Columns class, feature, value, weight, contribution; the constant coordinate is the row
@@ -135,7 +135,7 @@ class Grouped(Learner):
         return self._form().explain(x, k, self.intercept_)
 
 
-def read_groups(qid: Any, rows: int) -> tuple[np.ndarray, int]:
+def read_groups(qid: object, rows: int) -> tuple[np.ndarray, int]:
     """Group numbers in order of appearance, and how many there are. Rows of a group need not lie together."""
     if qid is None:
         return np.zeros(rows, np.int64), 1
@@ -156,7 +156,7 @@ def read_groups(qid: Any, rows: int) -> tuple[np.ndarray, int]:
     return numbers[codes], len(first)
 
 
-def weights_of_groups(weights: Any, groups: np.ndarray) -> np.ndarray:
+def weights_of_groups(weights: object, groups: np.ndarray) -> np.ndarray:
     """What each group weighs: the mean over its rows."""
     each = np.bincount(groups, checked_weights(weights, len(groups))) / np.bincount(groups)
     if not each.any():

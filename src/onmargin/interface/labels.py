@@ -132,7 +132,7 @@ class Labels:
         return dict(zip(self.known, each.tolist(), strict=True))
 
 
-def check_label(label: Any) -> None:
+def check_label(label: object) -> None:
     """Raise for what is no class: None, NaN, fractions, complex numbers."""
     if isinstance(label, float | np.floating) and math.isfinite(label) and label != int(label):
         raise BadInput(
@@ -189,7 +189,7 @@ def distinct(y: np.ndarray) -> list[Any]:
     return in_order(y.tolist())
 
 
-def _unwrapped(label: Any) -> Any:
+def _unwrapped(label: object) -> Any:
     return label.item() if isinstance(label, np.generic) else label
 
 

@@ -80,8 +80,8 @@ def _key(learner: Learner, params: dict[str, Any]) -> object:
 
 
 def sweep_in_lanes(
-    learners: list[Learner], params: list[dict[str, Any]], X: Any, y: Any, sample_weight: Any, threads: int,
-    tell: Callable[[float], None],
+    learners: list[Learner], params: list[dict[str, Any]], X: object, y: object, sample_weight: object,
+    threads: int, tell: Callable[[float], None],
 ) -> tuple[dict[int, Place], list[int]]:  # fmt: skip
     """Learn in lanes what can be; which lane each configuration has, and those without one."""
     first = learners[0]

@@ -292,7 +292,7 @@ class Learner(River):
 
     # ---- tables
 
-    def _table(self, X: Any, *, reset: bool, learning: bool = False) -> Table:
+    def _table(self, X: object, *, reset: bool, learning: bool = False) -> Table:
         """A checked float array or CSR matrix whose columns are slots."""
         columns, form = self._columns, self._form()
         growing = bool(self.growing) and not reset and self._model is not None
@@ -303,7 +303,7 @@ class Learner(River):
         other_width = growing and width_of(X) != columns.width
         return form.learned(read_array(self, X, reset, other_width), learning)
 
-    def _named_table(self, X: Any) -> Table:
+    def _named_table(self, X: object) -> Table:
         """A frame as CSR whose columns are slots; new names get one."""
         table, columns = self._columns.learned_from(X)
         if columns is not self._columns:
@@ -322,7 +322,7 @@ class Learner(River):
         """The row of a dict as the model takes it."""
         return rows
 
-    def _training_set(self, X: Table, y: Any, sample_weight: Any) -> TrainingSet:
+    def _training_set(self, X: Table, y: object, sample_weight: object) -> TrainingSet:
         weights = checked_weights(sample_weight, X.shape[0])
         return TrainingSet(self._rows(X), X.shape[0], y, weights)
 
@@ -335,7 +335,7 @@ class Learner(River):
         """Features known before the first dict; are they names, or numbers of columns?"""
         return Slots(), True
 
-    def _weigh(self, w: Any) -> float:
+    def _weigh(self, w: object) -> float:
         """An example's weight, checked."""
         weight = float(w) if isinstance(w, int | float | np.number) else float("nan")
         if not 0.0 <= weight < float("inf"):
@@ -368,7 +368,7 @@ class Learner(River):
             self._run_passes(X, model, data)
         return self
 
-    def _start_from(self, model: Model, coef: Any, intercept: Any) -> None:
+    def _start_from(self, model: Model, coef: object, intercept: object) -> None:
         """Weights that a user gave to start from."""
         self._form().start_from(model, coef, intercept)
 
@@ -403,7 +403,7 @@ class Learner(River):
         return X, model, data
 
     def _partial_fit(
-        self, X: Any, y: Any, classes: Any, sample_weight: Any, asking: Asking | None = None
+        self, X: object, y: object, classes: object, sample_weight: object, asking: Asking | None = None
     ) -> Self:
         """Learn from these rows, in order, each once."""
         self._form().refuse_streams()
@@ -470,7 +470,7 @@ class Learner(River):
         """Labels known at this moment: met, or announced."""
         return self._targets().known()
 
-    def watch(self, X: Any, y: Any, wanted: Wanted) -> Progress:
+    def watch(self, X: object, y: object, wanted: Wanted) -> Progress:
         """Answer and learn a table, with a trace; see `om.progressive`."""
         return watch_table(self, X, y, wanted)
 
@@ -478,11 +478,11 @@ class Learner(River):
         """Answer and learn an iterable of (x, y) or (x, y, weight); see `om.progressive`."""
         return watch_each(self, examples, wanted)
 
-    def comparator_losses(self, X: Table, y: Any, comparator: Any) -> np.ndarray:
+    def comparator_losses(self, X: Table, y: object, comparator: object) -> np.ndarray:
         """The losses that another hypothesis would have suffered on a run's rows."""
         return self._losses_of(self._form().comparator_scores(X, comparator), y)
 
-    def _losses_of(self, scores: np.ndarray, y: Any) -> np.ndarray:
+    def _losses_of(self, scores: np.ndarray, y: object) -> np.ndarray:
         raise BadInput(f"{type(self).__name__} has no linear comparator")
 
     def settle_entropy(self) -> None:

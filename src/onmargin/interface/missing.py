@@ -14,7 +14,7 @@ from .labels import Labels, label_array, listed
 from .tables import Table
 
 
-def is_missing(label: Any) -> bool:
+def is_missing(label: object) -> bool:
     """Is this no label? (NaN is not equal to itself; so are NaT and pandas' NA.)"""
     if label is None:
         return True
@@ -24,7 +24,7 @@ def is_missing(label: Any) -> bool:
         return type(label).__name__ == "NAType"
 
 
-def split_missing(y: Any, count: int) -> tuple[np.ndarray, np.ndarray]:
+def split_missing(y: object, count: int) -> tuple[np.ndarray, np.ndarray]:
     """Labels as an array, and which are there. Numbers that came as floats because of NaN are whole again."""
     labels = label_array(y)
     if labels.ndim == 2 and labels.shape[1] == 1:
@@ -81,7 +81,7 @@ def rows_of(X: Table, which: np.ndarray) -> Table:
     return _safe_indexing(X, which)
 
 
-def labels_of(y: Any, X: Table) -> tuple[np.ndarray, np.ndarray]:
+def labels_of(y: object, X: Table) -> tuple[np.ndarray, np.ndarray]:
     """Labels, and which are there."""
     if y is None:
         raise BadInput("fit requires y to be passed, but the target y is None")

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import RegressorMixin
 
-from .dicts import is_unseen, learn_many, open_stream, predict_many, ready_round
+from .dicts import Example, is_unseen, learn_many, open_stream, predict_many, ready_round
 from .learner import Learner
 from .weights import top_features
 
@@ -21,30 +20,35 @@ class Regressor(RegressorMixin, Learner):  # type: ignore[misc]
     _counts_mistakes = False
 
     def fit(
-        self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None, sample_weight: Any = None
+        self,
+        X: object,
+        y: object,
+        coef_init: object = None,
+        intercept_init: object = None,
+        sample_weight: object = None,
     ) -> Self:
         """Learn from scratch in at most `max_iter` passes (`warm_start`: go on from here)."""
         return self._fit(X, y, coef_init, intercept_init, sample_weight)
 
-    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def partial_fit(self, X: object, y: object, sample_weight: object = None) -> Self:
         """Learn from these rows, in order, each once."""
         return self._partial_fit(X, y, None, sample_weight)
 
-    def learn_one(self, x: Mapping[Hashable, Any], y: float, w: float = 1.0) -> None:
+    def learn_one(self, x: Example, y: float, w: float = 1.0) -> None:
         """One example: a dict of numbers, its target, and its weight."""
         if not is_unseen(self, x, y, w):
             stream, weight = ready_round(self, x, y, w)
             stream.learn(x, weight)
 
-    def learn_many(self, X: Any, y: Any = None, w: Any = None) -> None:
+    def learn_many(self, X: object, y: object = None, w: object = None) -> None:
         """Learn a frame's rows in order: equal to the loop of `learn_one`."""
         learn_many(self, X, y, w)
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: object) -> np.ndarray:
         """<w, x> of each row."""
         return self._scores(X)[:, 0]
 
-    def predict_one(self, x: Mapping[Hashable, Any]) -> float:
+    def predict_one(self, x: Example) -> float:
         """<w, x>; 0 before any example."""
         stream = self._stream
         if stream is None:
@@ -53,7 +57,7 @@ class Regressor(RegressorMixin, Learner):  # type: ignore[misc]
             stream = open_stream(self)
         return float(stream.scores(x)[0, 0])
 
-    def predict_many(self, X: Any) -> Any:
+    def predict_many(self, X: object) -> Any:
         """A frame's answers as a series."""
         return predict_many(self, X, self.predict_one, self.predict)
 
@@ -71,7 +75,7 @@ class Regressor(RegressorMixin, Learner):  # type: ignore[misc]
         """The k heaviest features: columns class, feature, weight."""
         return top_features(self, self.coef_, k)
 
-    def explain(self, x: Any, k: int | None = None) -> Any:
+    def explain(self, x: object, k: int | None = None) -> Any:
         """What each feature of one example adds to the score: weight times value.
 
         Columns class, feature, value, weight, contribution; the constant coordinate is the row
@@ -79,5 +83,5 @@ class Regressor(RegressorMixin, Learner):  # type: ignore[misc]
         """
         return self._form().explain(x, k, self.intercept_)
 
-    def _losses_of(self, scores: np.ndarray, y: Any) -> np.ndarray:
+    def _losses_of(self, scores: np.ndarray, y: object) -> np.ndarray:
         return np.asarray(np.maximum(0.0, np.abs(scores[:, 0] - y) - self.epsilon))

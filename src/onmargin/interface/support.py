@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from typing import Any, cast
 
 import numpy as np
@@ -22,7 +22,7 @@ from ..models.kernel_forms import Bounded, Unbounded
 from ..models.support import FAR, Form
 from ..models.table import Row, row_named
 from ..models.weights import Model, Numbers
-from .dicts import DistanceStream, Stream, open_stream
+from .dicts import DistanceStream, Example, Stream, open_stream
 from .learner import Learner
 from .passes import TrainingSet
 from .tables import Table
@@ -193,7 +193,7 @@ class SupportForm(WeightsForm):
         form = self.learner._kernels(facts["gamma"])._replace(dtype=facts["dtype"], direct=facts["direct"])
         cast(KernelModel, model).fix(facts["gamma"], form)
 
-    def start_from(self, model: Model, coef: Any, intercept: Any) -> None:
+    def start_from(self, model: Model, coef: object, intercept: object) -> None:
         """There are no weights to start from."""
         if coef is not None or intercept is not None:
             raise BadInput(
@@ -285,7 +285,7 @@ class SupportForm(WeightsForm):
         """The model bound to its dicts."""
         return DistanceStream(self.learner, model, slots)
 
-    def check_example(self, stream: Stream, x: Mapping[Hashable, Any]) -> None:
+    def check_example(self, stream: Stream, x: Example) -> None:
         """Refuse a dict that the kernel cannot take."""
         model = self.learner._support()
         largest = max(map(abs, x.values()), default=0.0)
@@ -318,7 +318,7 @@ class SupportForm(WeightsForm):
         less = owner._targets().bar(model)
         return np.asarray(model.constant * owner.dual_coef_.sum(axis=1) - less)
 
-    def comparator_scores(self, X: Table, comparator: Any) -> np.ndarray:
+    def comparator_scores(self, X: Table, comparator: object) -> np.ndarray:
         """Scores of u = sum_i c_i k(x_i, .), over the rows of X."""
         model, table = self.learner._support(), np.atleast_2d(np.asarray(comparator, float))
         wanted = (model.start.outputs, X.shape[0])

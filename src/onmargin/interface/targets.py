@@ -8,7 +8,7 @@ labels known) is the learner's.
 from __future__ import annotations
 
 import copy
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +26,7 @@ from .tables import in_one_line
 
 if TYPE_CHECKING:
     from .classifier import Classifier
-    from .dicts import Stream
+    from .dicts import Example, Stream
     from .learner import Learner
 
 Answers = dict[float, Any] | None
@@ -48,7 +48,7 @@ class NumberTargets:
 
     # ---- tables
 
-    def read(self, y: Any, count: int) -> Any:
+    def read(self, y: object, count: int) -> Any:
         """y as the loop's side wants it, checked."""
         if y is None:
             raise BadInput(f"{type(self.learner).__name__} requires y to be passed, but the target y is None")
@@ -66,10 +66,10 @@ class NumberTargets:
             raise BadInput(f"y of row {where} is NaN or infinity (Input contains NaN); drop the row")
         return numbers
 
-    def adopt(self, y: Any, warm: bool) -> None:
+    def adopt(self, y: object, warm: bool) -> None:
         """What must be known of all of y before a fit."""
 
-    def adopt_stream(self, y: Any, classes: Any) -> None:
+    def adopt_stream(self, y: object, classes: object) -> None:
         """What must be known before a call that goes on."""
 
     def cutter(self, model: Model, data: TrainingSet, whole: bool, watcher: Watcher | None = None) -> Cutter:
@@ -142,20 +142,20 @@ class NumberTargets:
         scores = whole[:, TRACED]
         return scores, scores
 
-    def truths(self, y: Any) -> Any:
+    def truths(self, y: object) -> Any:
         """Targets of an iterable as an array."""
         return column(y) if isinstance(y, list) else y
 
     # ---- dicts
 
-    def begin(self, y: Any) -> None:
+    def begin(self, y: object) -> None:
         """What must be known before the first example of a stream."""
 
-    def check_alone(self, y: Any) -> None:
+    def check_alone(self, y: object) -> None:
         """Raise if y is no target at all, whatever is known."""
         self.number(y)
 
-    def check(self, y: Any) -> None:
+    def check(self, y: object) -> None:
         """Raise if y cannot be learned from; called before anything grows."""
         self.number(y)
 
@@ -185,12 +185,12 @@ class NumberTargets:
         """`class_weight`, checked."""
         return None
 
-    def put(self, stream: Stream, x: Mapping[Hashable, Any], y: Any, weight: float, weighting: Any) -> float:
+    def put(self, stream: Stream, x: Example, y: object, weight: float, weighting: Any) -> float:
         """The target in its place; what the example weighs."""
         stream.target[0] = self.number(y)
         return weight
 
-    def read_many(self, y: Any, count: int) -> Any:
+    def read_many(self, y: object, count: int) -> Any:
         """Targets of a frame's rows, labels that may be new among them."""
         return self.read(y, count)
 
@@ -198,11 +198,11 @@ class NumberTargets:
 class PointTargets(NumberTargets):
     """Nothing is asked of y: targets are zeros."""
 
-    def read(self, y: Any, count: int) -> Any:
+    def read(self, y: object, count: int) -> Any:
         """Whatever it is."""
         return None
 
-    def number(self, y: Any) -> float:
+    def number(self, y: object) -> float:
         """0"""
         return 0.0
 
@@ -263,7 +263,7 @@ class LabelTargets(NumberTargets):
             check_label(label)
         return Labels(known, sets=sets, apart=apart)
 
-    def adopt(self, y: Any, warm: bool) -> None:
+    def adopt(self, y: object, warm: bool) -> None:
         """The labels of a fit: at least two, all of them known."""
         owner = self.owner
         labels = copy.deepcopy(owner._labels) if warm and owner._labels else self._labels_from(y, None)
@@ -320,7 +320,7 @@ class LabelTargets(NumberTargets):
             if (codes < 0).any():
                 raise labels.unknown(y, np.r_[np.zeros(block.first, int), codes])
 
-    def _check_new(self, labels: Labels, label: Any) -> None:
+    def _check_new(self, labels: Labels, label: object) -> None:
         """Raise if the label can be neither found nor taken in."""
         labels.check(label)
         if label not in labels.index and len(labels.known) >= 2:
@@ -365,7 +365,7 @@ class LabelTargets(NumberTargets):
             yield part, labels.targets(codes), _product(mine, by_class)
             start = stop
 
-    def admit(self, model: Model, labels: Labels, label: Any) -> None:
+    def admit(self, model: Model, labels: Labels, label: object) -> None:
         """A new label: the model takes on the shape it needs, its decisions unchanged."""
         before = len(labels.known)
         sources = labels.add(label)
@@ -528,7 +528,7 @@ class LabelTargets(NumberTargets):
             return np.array([[int(bool(row.get(label))) for label in self.labels.known] for row in y])
         return column(y)
 
-    def margins(self, scores: np.ndarray, y: Any) -> tuple[np.ndarray, np.ndarray]:
+    def margins(self, scores: np.ndarray, y: object) -> tuple[np.ndarray, np.ndarray]:
         """The margin of every row (y s; over the best rival; the lowest relevant label's); is one asked?"""
         labels, several = self.labels, scores.shape[1] > 1
         y = np.asarray(y)
@@ -551,7 +551,7 @@ class LabelTargets(NumberTargets):
 
     # ---- dicts
 
-    def begin(self, y: Any) -> None:
+    def begin(self, y: object) -> None:
         """The labels announced; sets, where the first answer is one."""
         announced = self.owner.classes
         known = () if announced is None else listed(announced)
@@ -559,7 +559,7 @@ class LabelTargets(NumberTargets):
             known, closed=announced is not None, sets=isinstance(y, Mapping), apart=self.owner._rows_apart
         )
 
-    def check_alone(self, y: Any) -> None:
+    def check_alone(self, y: object) -> None:
         """What a label may be depends on those known."""
 
     def check(self, y: Any) -> None:
@@ -593,7 +593,7 @@ class LabelTargets(NumberTargets):
             return {1.0: labels.known[-1], -1.0: labels.known[0]}
         return {float(number): label for number, label in enumerate(labels.known)}
 
-    def put(self, stream: Stream, x: Mapping[Hashable, Any], y: Any, weight: float, weighting: Any) -> float:
+    def put(self, stream: Stream, x: Example, y: Any, weight: float, weighting: Any) -> float:
         """The target in its place, new labels taken in; what the example weighs with its class."""
         labels = self.labels
         for label in y if labels.sets else (y,):
@@ -651,7 +651,7 @@ def _is_weight(value: Any) -> bool:
     return isinstance(value, int | float | np.number) and bool(0 <= value < np.inf)
 
 
-def _unwrapped(label: Any) -> Any:
+def _unwrapped(label: object) -> Any:
     return label.item() if isinstance(label, np.generic) else label
 
 

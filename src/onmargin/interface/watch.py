@@ -34,7 +34,7 @@ class Wanted(NamedTuple):
     asking: Asking | None = None  # a rule that says which rounds ask for their label
 
 
-def watch_table(learner: Learner, X: Any, y: Any, wanted: Wanted) -> Progress:
+def watch_table(learner: Learner, X: object, y: object, wanted: Wanted) -> Progress:
     """Answer and learn a table in one compiled loop."""
     with learner._all_or_nothing():
         X, model, data = learner._continue(
@@ -155,7 +155,7 @@ def watch_each(learner: Learner, examples: Iterable[Any], wanted: Wanted) -> Pro
 
 
 def _summary(
-    learner: Learner, watcher: Watcher, count: int, sums: Sums, y: Any, X: Table, start: Any,
+    learner: Learner, watcher: Watcher, count: int, sums: Sums, y: object, X: Table, start: Any,
     every: int | None,
 ) -> Progress:  # fmt: skip
     targets = learner._targets()

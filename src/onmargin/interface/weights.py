@@ -19,7 +19,7 @@ from ..features.tables import entries
 from ..learn.spaces.arrays import Start
 from ..models.table import FORGETS, Row, row_named
 from ..models.weights import Model, Numbers
-from .dicts import BoundStream, Stream
+from .dicts import BoundStream, Example, Stream
 from .passes import TrainingSet
 from .tables import Table
 
@@ -58,7 +58,7 @@ class WeightsForm:
         """Go on with the parameters as they are now."""
         model.choose(self.owner._table_row(), self.owner._all_numbers())
 
-    def start_from(self, model: Model, coef: Any, intercept: Any) -> None:
+    def start_from(self, model: Model, coef: object, intercept: object) -> None:
         """Start from the weights a user gave."""
         if coef is None and intercept is None:
             return
@@ -135,7 +135,7 @@ class WeightsForm:
         """The model bound to its dicts."""
         return self.owner._stream_kind(self.owner, model, slots)
 
-    def check_example(self, stream: Stream, x: Mapping[Hashable, Any]) -> None:
+    def check_example(self, stream: Stream, x: Example) -> None:
         """Refuse a dict that the form cannot take, before anything grows."""
 
     def refusal(self, error: BadInput, row: int, done: str) -> BadInput:
@@ -157,7 +157,7 @@ class WeightsForm:
         less = self.owner._targets().bar(model)
         return np.asarray(self._table()[:, -1] * self.owner._bias - less)
 
-    def comparator_scores(self, X: Table, comparator: Any) -> np.ndarray:
+    def comparator_scores(self, X: Table, comparator: object) -> np.ndarray:
         """Scores of u = coefficients, or (coefficients, intercept)."""
         coef, intercept = comparator if isinstance(comparator, tuple) else (comparator, 0.0)
         table, wanted = np.atleast_2d(np.asarray(coef, float)), self.coef().shape
@@ -165,7 +165,7 @@ class WeightsForm:
             raise BadInput(f"the comparator has shape {table.shape}; wanted {wanted}")
         return np.asarray(np.asarray(X @ table.T) + intercept)
 
-    def explain(self, x: Any, k: int | None, intercept: np.ndarray) -> Any:
+    def explain(self, x: object, k: int | None, intercept: np.ndarray) -> Any:
         """What each feature of one example adds to each score: weight times value."""
         owner = self.owner
         names, values = _one_example(x, owner._columns.names)

@@ -87,7 +87,7 @@ def detector_of(drift: Any) -> tuple[Any, str]:
     return drift, action
 
 
-def play_with_drift(model: Watched, X: Any, y: Any, drift: Any, wanted: Wanted) -> Progress:
+def play_with_drift(model: Watched, X: object, y: object, drift: Any, wanted: Wanted) -> Progress:
     """`progressive`, its losses shown to a detector; all or nothing.
 
     Without a reset it is the plain run, looked at afterwards. With one, a piece at a time: where an alarm is
@@ -181,7 +181,7 @@ def _alarms(detector: Any, run: Progress, first_only: bool) -> list[int]:
     return found
 
 
-def _joined(model: Watched, runs: list[Progress], X: Any, y: Any, every: int | None) -> Progress:
+def _joined(model: Watched, runs: list[Progress], X: object, y: object, every: int | None) -> Progress:
     names = ("scores", "predictions", "losses", "steps", "queried", "counted")
     lines = {name: np.concatenate([np.asarray(getattr(run, name)) for run in runs]) for name in names}
     totals = Totals(*(sum(parts) for parts in zip(*(run.totals for run in runs), strict=True)))

@@ -22,7 +22,7 @@ from .sweep import progress_bar
 
 
 def label_plan(
-    model: Any, X: Any, y: Any = None, *, budgets: Any = (25, 50, 100, 200, 400),
+    model: Any, X: object, y: object = None, *, budgets: Any = (25, 50, 100, 200, 400),
     rules: Any = ("bernoulli", "margin", "random"), seeds: int = 5, test: float = 1 / 3,
     threads: int | None = None, verbose: int = 0,
 ) -> Any:  # fmt: skip

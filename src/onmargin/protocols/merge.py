@@ -11,7 +11,7 @@ from ..errors import BadInput
 from ..interface.learner import Learner
 
 
-def merge(models: Any, weights: Any = None) -> Any:
+def merge(models: Any, weights: object = None) -> Any:
     """One model with the (weighted) mean of the weights of fitted linear models of one kind.
 
     Same class, same features, same labels. The merged model predicts; of `t_` it has the sum. It
@@ -32,7 +32,7 @@ def merge(models: Any, weights: Any = None) -> Any:
     return merged
 
 
-def _shares(weights: Any, count: int) -> np.ndarray:
+def _shares(weights: object, count: int) -> np.ndarray:
     """Weights of the models, summing to 1."""
     try:
         share = np.ones(count) if weights is None else np.asarray(weights, float).ravel()

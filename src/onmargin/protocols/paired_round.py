@@ -95,7 +95,7 @@ def _go_over(
         specialise(joint)(gram, margins, weights, alphas, chosen, C, asked)
 
 
-def _signs(y: Any, count: int) -> np.ndarray:
+def _signs(y: object, count: int) -> np.ndarray:
     labels = np.asarray(y).ravel()
     if labels.shape != (count,):
         raise BadInput(f"got {count} rows and {len(labels)} labels; wanted one each")
@@ -112,7 +112,7 @@ def _is_positive(label: object) -> bool:
     return not (isinstance(label, int | float | np.number) and label <= 0)
 
 
-def _weights(weights: Any, count: int) -> np.ndarray:
+def _weights(weights: object, count: int) -> np.ndarray:
     each = np.ones(count) if weights is None else np.asarray(weights, float).ravel()
     if each.shape != (count,) or not ((each > 0) & (each < math.inf)).all():
         raise BadInput(f"weights wants {count} finite numbers above 0, one per row")

@@ -21,8 +21,8 @@ from .progressive import progressive
 
 
 def sweep(
-    model: Any, grid: Any, X: Any, y: Any = None, *, sample_weight: Any = None, threads: int | None = None,
-    verbose: int = 0,
+    model: Any, grid: Any, X: object, y: object = None, *, sample_weight: object = None,
+    threads: int | None = None, verbose: int = 0,
 ) -> SweepResult:  # fmt: skip
     """Learn every configuration of a grid side by side in one pass; the given model is left as it is.
 
@@ -97,9 +97,9 @@ def _configurations(model: Any, grid: Any) -> list[dict[str, Any]]:
 
 def _in_threads(
     fresh: dict[int, Any],
-    X: Any,
-    y: Any,
-    sample_weight: Any,
+    X: object,
+    y: object,
+    sample_weight: object,
     threads: int | None,
     tell: Callable[[float], None],
 ) -> dict[int, dict[str, Any]]:

@@ -36,7 +36,7 @@ class LabelPlan:
             raise extra("pandas", "frames") from None
         return pd.DataFrame(self.rows, columns=list(NAMES))
 
-    def plot(self, ax: Any = None, measure: str = "error") -> Any:
+    def plot(self, ax: object = None, measure: str = "error") -> Any:
         """The measure against labels used, a line a rule with its spread; returns the figure."""
         from .plots import label_curves
 

@@ -44,7 +44,9 @@ DISCOUNTS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 }
 
 
-def auc(y_true: Any, y_score: Any, *, qid: Any = None, k: int | None = None, strict: bool = False) -> float:
+def auc(
+    y_true: Any, y_score: Any, *, qid: object = None, k: int | None = None, strict: bool = False
+) -> float:
     """How often a positive is scored above a negative: #{s+ > s-} / (n+ n-), a tie counting half.
 
     y_true : labels of two kinds; the larger is positive. Of one kind: the result is NaN.
@@ -114,7 +116,7 @@ def auc_one_vs_all(
 
 
 def mean_average_precision(
-    y_true: Any, y_score: Any, *, qid: Any = None, k: int | None = None, skip_empty: bool = False
+    y_true: Any, y_score: Any, *, qid: object = None, k: int | None = None, skip_empty: bool = False
 ) -> float:
     """Mean over lists of AP = 1/#relevant sum_{places i of relevant items} precision@i.
 
@@ -139,7 +141,7 @@ def mean_average_precision(
 
 
 def ndcg(
-    y_true: Any, y_score: Any, *, qid: Any = None, k: int | None = None,
+    y_true: Any, y_score: Any, *, qid: object = None, k: int | None = None,
     gain: str = "exponential", discount: str = "log2",
 ) -> float:  # fmt: skip
     """Mean over lists of DCG / the DCG of the best order, DCG = sum_{i <= k} gain(relevance_i) / discount(i).
@@ -179,7 +181,7 @@ def ndcg(
     return mean(each(normalised, y_true, y_score, qid))
 
 
-def coverage(y_true: Any, y_score: Any, *, qid: Any = None, k: int | None = None) -> float:
+def coverage(y_true: Any, y_score: Any, *, qid: object = None, k: int | None = None) -> float:
     """How far down to go for all relevant labels: mean of max_{r in Y} #{l: s_l >= s_r}.
 
     1 is the best with one relevant label; ties count as above; a list without relevant labels counts 0.
@@ -196,7 +198,7 @@ def coverage(y_true: Any, y_score: Any, *, qid: Any = None, k: int | None = None
     return mean(each(depth, y_true, y_score, qid))
 
 
-def ranking_loss(y_true: Any, y_score: Any, *, qid: Any = None, k: int | None = None) -> float:
+def ranking_loss(y_true: Any, y_score: Any, *, qid: object = None, k: int | None = None) -> float:
     """Pairs out of order: mean of #{(r, q): s_r <= s_q} / (|Y| |not Y|), r relevant and q not.
 
     A tie is an error: it is 1 - strict AUC of each list. A list all or none of whose labels are relevant
@@ -209,7 +211,7 @@ def ranking_loss(y_true: Any, y_score: Any, *, qid: Any = None, k: int | None = 
     return mean(each(lambda lists: 1.0 - area(lists, strict=True, empty=1.0), y_true, y_score, qid))
 
 
-def one_error(y_true: Any, y_score: Any, *, qid: Any = None, k: int | None = None) -> float:
+def one_error(y_true: Any, y_score: Any, *, qid: object = None, k: int | None = None) -> float:
     """The fraction of lists whose top label (the first given, on ties) is not relevant.
 
     A list without relevant labels is such a list.
@@ -221,7 +223,7 @@ def one_error(y_true: Any, y_score: Any, *, qid: Any = None, k: int | None = Non
     return mean(each(lambda lists: 1.0 - lists.relevant[lists.starts], y_true, y_score, qid))
 
 
-def lrap(y_true: Any, y_score: Any, *, qid: Any = None, k: int | None = None) -> float:
+def lrap(y_true: Any, y_score: Any, *, qid: object = None, k: int | None = None) -> float:
     """Label ranking average precision: mean of 1/|Y| sum_{r in Y} #{l in Y: s_l >= s_r} / #{l: s_l >= s_r}.
 
     As average precision, but ties count as above, and a list without relevant labels counts 1 (nothing is

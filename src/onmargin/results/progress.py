@@ -170,7 +170,7 @@ class Progress:
         areas = [auc(y[a:b], scores[a:b]) for a, b in zip(first, at, strict=True)]
         return at, np.array(areas)
 
-    def regret(self, comparator: Any) -> float:
+    def regret(self, comparator: object) -> float:
         """sum_t loss_t(w_t) - loss_t(u) for u = coefficients, or (coefficients, intercept).
 
         Kernel learners: u = sum_i c_i k(x_i, .) over the rows of X, given as c (one line per output).
@@ -201,7 +201,7 @@ class Progress:
         columns |= {"loss": self.losses, "step": self.steps, "queried": self.queried}
         return pd.DataFrame(columns)
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: object = None) -> Any:
         """The learning curve; returns the figure."""
         from .plots import learning_curves
 

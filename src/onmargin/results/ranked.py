@@ -70,7 +70,7 @@ def mean(values: np.ndarray) -> float:
     return float(values.mean()) if values.size else float("nan")
 
 
-def each(measure: Callable[[Lists], np.ndarray], y_true: Any, y_score: Any, qid: Any) -> np.ndarray:
+def each(measure: Callable[[Lists], np.ndarray], y_true: Any, y_score: Any, qid: object) -> np.ndarray:
     """The measure of every list: of the rows of a matrix, or of the queries of flat arrays."""
     relevance, scores = numbers("y_true", y_true), numbers("y_score", y_score)
     require_same(relevance, scores)

@@ -76,7 +76,7 @@ class SweepResult:
             raise BadInput(f"there is no configuration {number}; wanted 0 to {len(self.rows) - 1}")
         return self._make(number)
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: object = None) -> Any:
         """The error against the parameter with the most values, a line for each of the others."""
         from .plots import sweep_lines
 
