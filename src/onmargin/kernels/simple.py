@@ -33,8 +33,16 @@ class _WithGamma(Kernel):
     def __init__(self, gamma: float | None = None) -> None:
         self.gamma = positive("gamma", gamma)
         self.parts = (self.gamma,)
-        self.width = 1.0 if self.gamma is None else self.gamma  # as it is used
-        self.sharpness = self.width if self.shifts else 0.0
+
+    @property
+    def width(self) -> float:
+        """gamma; 1 where nobody gave one."""
+        return 1.0 if self.gamma is None else self.gamma
+
+    @property
+    def sharpness(self) -> float:  # type: ignore[override]
+        """gamma, of kernels that fall with a distance."""
+        return self.width if self.shifts else 0.0
 
     def with_gamma(self, gamma: float) -> Kernel:
         return self if self.gamma is not None else self._of(gamma)
