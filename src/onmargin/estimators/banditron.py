@@ -12,8 +12,9 @@ from ..interface.classifier import Classifier
 from ..interface.dicts import Example, ModelStream, ready_round
 from ..interface.draws import uniforms
 from ..interface.fields import Averaged, Classes, Linear, above_zero, learner, whole
+from ..interface.label_targets import LabelTargets
 from ..interface.labels import listed
-from ..interface.targets import Answers, LabelTargets
+from ..interface.targets import Answers
 from ..interface.watch import Wanted
 from ..learn.tasks.bandit import chance_of
 from ..models.weights import Numbers

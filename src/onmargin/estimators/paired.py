@@ -25,11 +25,11 @@ from ..interface.fields import (
     whole,
 )
 from ..interface.groups import Rounds
+from ..interface.label_targets import dense
 from ..interface.passes import TrainingSet, blocks
 from ..interface.rounds import all_pairs, checked_rounds, random_rounds, seen_rounds
 from ..interface.support import KernelForm
 from ..interface.tables import Table
-from ..interface.targets import dense
 from ..interface.weights import frame_of
 from ..models.kernel import KernelModel
 from ..models.paired import Paired, PairedModel

@@ -1,4 +1,4 @@
-"""The learner inside BBQ: ridge regression on the labels that were asked for, rows being at most 1 long."""
+"""Ridge regression on the labels that were asked for: the learner inside BBQ."""
 
 from __future__ import annotations
 
@@ -35,6 +35,7 @@ class RidgeClassifier(KernelForm, Classifier, Shuffled, Growing, Classes, Kernel
     scale: bool = plain(default=True)
     random_state: Any = plain(default=None)
 
+    inside = True  # not public: BBQ's
     variants = ()
     class_weight = None
     budget = None

@@ -94,7 +94,7 @@ class SelectiveSampler(MetaEstimatorMixin, AsksForLabels):  # type: ignore[misc]
 
     def chances(self, sure: np.ndarray, lengths: np.ndarray) -> np.ndarray:
         """The probability that a row of such |p| and |x|^2 is asked for, limits apart."""
-        return self._rule(self._inner()).chances(sure, lengths)
+        return self._rule(self.inside()).chances(sure, lengths)
 
     def outlook(self, X: object) -> Outlook:
         """How many labels the coin would still ask for; it says stop where that is next to nothing."""

@@ -1,4 +1,4 @@
-"""The last seed's comparison, finished: PA, active PA, their kernel forms and LIBSVM's SVM on small sets.
+"""PA, active PA, their kernel forms and LIBSVM's SVM on small sets: the last seed's table.
 
 Features scaled to mean 0 and deviation 1; two thirds to learn from, one third to test; RBF, gamma = 1 / d.
 PA-I, averaged: C = 0.1 and one pass, with a kernel C = 1 and five; the active ones ask on the first pass with

@@ -1,4 +1,4 @@
-"""Are steps of paired rounds more moderate? Lengths |w_{t+1} - w_t| beside those of PA-I on the same stream.
+"""Are steps of paired rounds more moderate? Their lengths beside those of PA-I.
 
 The draft says that the other class controls the step. The stream is that of `imbalance`. What comes out:
 beside their mean the steps of paired rounds are more even where one class is rare (PA-I alternates between

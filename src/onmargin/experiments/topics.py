@@ -1,4 +1,4 @@
-"""Sets of topics (E10d): Reuters-21578, paired rounds beside the Passive-Aggressive forms for label sets.
+"""Sets of topics (E10d): Reuters-21578, paired rounds beside Passive-Aggressive forms.
 
 Rows are tf-idf vectors of length 1; two passes, averaged weights. Ranking measures are of the scores, F1 of
 the sets that are answered.

@@ -1,0 +1,1 @@
+"""Examples as rows: tables of numbers, names of features as slots."""

@@ -1,4 +1,4 @@
-"""Learners that decide which labels they want: the protocol, questions, a person's answers, and their own.
+"""Learners that decide which labels they want: the protocol, questions, a person's answers.
 
 A learner inside, `estimator_`, and a rule (`models.asking`) that says which of its rounds ask for their
 label. `fit` and `om.progressive` play the whole protocol and read only what was asked for; `partial_fit`
@@ -85,7 +85,7 @@ class AsksForLabels(ClassifierMixin, River):  # type: ignore[misc]
 
     # ---- the learner inside, and the rule
 
-    def _inner(self, fresh: bool = False) -> Classifier:
+    def inside(self, fresh: bool = False) -> Classifier:
         """The learner, with this sampler's numbers; a fresh one where asked for."""
         chosen = self._rule_numbers()
         if fresh or "estimator_" not in self.__dict__:
@@ -132,7 +132,7 @@ class AsksForLabels(ClassifierMixin, River):  # type: ignore[misc]
         try:
             if self.random_state is not None:
                 self._entropy = None
-            inner, X = self._inner(fresh=True), indexable(X)
+            inner, X = self.inside(fresh=True), indexable(X)
             labels, there = labels_of(y, X)
             weights = checked_weights(sample_weight, len(labels)) if sample_weight is not None else None
             if weights is not None and not weights.any():
@@ -162,7 +162,7 @@ class AsksForLabels(ClassifierMixin, River):  # type: ignore[misc]
         return self._run(X, labels, there, wanted._replace(sample_weight=weights))
 
     def _run(self, X: Table, labels: np.ndarray, there: np.ndarray, wanted: Wanted) -> Progress:
-        inner, classes = self._inner(), wanted.classes
+        inner, classes = self.inside(), wanted.classes
         open_ended, announced = bool(inner.growing), inner.classes
         if inner._model is None and classes is None and announced is None and there.any() and not open_ended:
             classes = distinct(labels[there])
@@ -272,7 +272,7 @@ class AsksForLabels(ClassifierMixin, River):  # type: ignore[misc]
 
     def known_labels(self) -> list[Any]:
         """Labels known at this moment: met, or announced."""
-        return self._inner().known_labels()
+        return self.inside().known_labels()
 
     def start_anew(self) -> None:
         """Forget everything but the parameters and the generator's place."""
@@ -288,7 +288,7 @@ class AsksForLabels(ClassifierMixin, River):  # type: ignore[misc]
 
     def partial_fit(self, X: object, y: object, classes: object = None, sample_weight: object = None) -> Self:
         """Learn the rows that have a label, in order; rows without one (NaN, None) are skipped."""
-        inner, X = self._inner(), indexable(X)
+        inner, X = self.inside(), indexable(X)
         labels, there = labels_of(y, X)
         rule = self._rule(inner)
         if there.all():
@@ -308,7 +308,7 @@ class AsksForLabels(ClassifierMixin, River):  # type: ignore[misc]
 
     def learn_one(self, x: Example, y: object, w: float = 1.0) -> None:
         """One example with its label; None or NaN: nothing is learned."""
-        inner = self._inner()
+        inner = self.inside()
         if is_missing(y):
             check_example(x)
         else:
@@ -318,7 +318,7 @@ class AsksForLabels(ClassifierMixin, River):  # type: ignore[misc]
 
     def query(self, X: Any) -> np.ndarray:
         """Which rows to ask a label for; counted, as the rule says. Nothing else changes."""
-        inner, X = self._inner(), indexable(X)
+        inner, X = self.inside(), indexable(X)
         if inner._model is None:
             with in_one_line():
                 check_array(X, accept_sparse="csr", estimator=self, input_name="X")
@@ -329,7 +329,7 @@ class AsksForLabels(ClassifierMixin, River):  # type: ignore[misc]
 
     def query_one(self, x: Example) -> bool:
         """Ask for the label of this example?"""
-        inner = self._inner()
+        inner = self.inside()
         if inner._model is None or inner._labels is None or not inner._labels.known:
             check_example(x)
             return bool(self._ask_blindly(inner, 1)[0])
@@ -360,7 +360,7 @@ class AsksForLabels(ClassifierMixin, River):  # type: ignore[misc]
     @property
     def n_queries_(self) -> int:
         """Labels asked for so far."""
-        return self._rule(self._inner()).asked
+        return self._rule(self.inside()).asked
 
     def outlook(self, X: object) -> Outlook:
         """What asking further would bring on rows without labels."""
@@ -369,7 +369,7 @@ class AsksForLabels(ClassifierMixin, River):  # type: ignore[misc]
     # ---- answers: the learner's
 
     def _answering(self) -> Classifier:
-        inner: Classifier = self.__dict__.get("estimator_") or self._inner()
+        inner: Classifier = self.__dict__.get("estimator_") or self.inside()
         inner._fitted()
         return inner
 
@@ -388,13 +388,13 @@ class AsksForLabels(ClassifierMixin, River):  # type: ignore[misc]
 
     def predict_one(self, x: Example) -> Any:
         """The label; None before any."""
-        return self._inner().predict_one(x)
+        return self.inside().predict_one(x)
 
     # ---- files
 
     def asking_state(self) -> dict[str, Any]:
         """What a file must hold beside the learner inside."""
-        rule = self._rule(self._inner())
+        rule = self._rule(self.inside())
         found = {"entropy": self._entropy, "passes": self.__dict__.get("n_iter_")}
         return found | {"counts": rule.counts.copy(), "recent": rule.recent.copy()}
 

@@ -9,9 +9,9 @@ from sklearn.base import ClassifierMixin
 
 from ..models.asking import Asking
 from .dicts import BoundStream, Example, is_unseen, learn_many, open_stream, predict_many, ready_round
+from .label_targets import LabelTargets
 from .labels import Labels
 from .learner import Learner
-from .targets import LabelTargets
 from .weights import top_features
 
 

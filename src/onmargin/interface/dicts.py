@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..compiled.parts import Part, bound
 from ..compiled.rows import Rows, Sparse
 from ..errors import BadInput, extra
 from ..features.slots import Packer, Slots
 from ..learn.vocabulary import NO_ORDER, NO_TRACE, NONE, Examples
 from ..models.asking import Asking
+from ..models.bound import BoundEntries
 from ..models.weights import Model
 from .labels import label_array
 
@@ -42,7 +42,7 @@ class Stream:
     def bind(self) -> None:
         """Room for a target, and what labels mean, as things are now."""
         targets = self.owner._targets()
-        self.target, self.weight = targets.room(), np.ones(1)
+        self.target = targets.room()
         self.rows: Rows = self.packer.rows
         self.room = self.model.start.slots - 2  # the last two: the blank slot, the constant coordinate
         self.packer.blank = self.room if self.owner._has_blank else -1
@@ -118,47 +118,29 @@ class Stream:
 class BoundStream(Stream):
     """Weights: the compiled entries are bound to the model's arrays."""
 
-    kind: object = None
+    entries: BoundEntries | None = None
 
     def bind(self) -> None:
         """Bind the compiled entries to the arrays as they are now."""
         super().bind()
-        model, rows = self.model, self.packer.rows
-        self.out = np.zeros((1, model.start.outputs))
-        self.plain = Examples(rows, self.target, NONE, NONE, NO_ORDER)
-        self.weighted = Examples(rows, self.target, self.weight, NONE, NO_ORDER)
-        self.space, self.hyper, self.desk = model.space, model.hyper, model.desk
-        averaged = bool(self.space.drift.size)
-        self.spelled = averaged and not model.judges
-        self.single = (rows, self.space, self.hyper, self.desk.scores)
-        answer = (rows, self.space, self.hyper, 0, self.desk.scores, self.out, 0, 1)
-        kind = (model.played(), model.start.many, self.target.ndim)
-        if kind != self.kind:  # other types; larger arrays of the same types keep their entries
-            learn = (self.plain, self.space, self.hyper, 0, self.desk, NO_TRACE, 0, 0, 1)
-            self.learn_entry: Part = bound(model.played().learner(), learn)
-            answerer = model.row.mean_answerer() if averaged and not self.spelled else None
-            self.answer_entry: Part = bound(answerer or model.row.answerer(), answer)
-            self.single_entry: Part = bound(model.row.single(), (*self.single, 0))
-            self.kind = kind
+        entries = self.entries = self.entries or BoundEntries()
+        entries.bind(self.model, self.packer.rows, self.target)
+        self.learn_plainly, self.guess_row = entries.learn_plainly, entries.guess
         self.quick = self.coded is not None and getattr(self.owner, "class_weight", None) is None
-        self.answers = None if averaged else self.owner._targets().answers()
+        self.answers = None if entries.averaged else self.owner._targets().answers()
+
+    def _entries(self) -> BoundEntries:
+        assert self.entries is not None
+        return self.entries
 
     def learn(self, x: Example, weight: float, trace: np.ndarray = NO_TRACE) -> tuple[Any, ...]:
         """Play one round; example and target are in place, and checked."""
-        if weight == 1.0:
-            examples = self.plain
-        else:
-            examples, self.weight[0] = self.weighted, weight
-        model = self.model
-        tally: tuple[Any, ...] = self.learn_entry(
-            examples, self.space, self.hyper, model.clock, self.desk, trace, 0, 0, 1
-        )
+        tally = self._entries().learn(weight, trace)
         if not tally[1]:
             self.packer.refuse(x)
-        model.clock = tally[0]
         return tally
 
-    def learn_fast(self, x: Example, y: object) -> bool:
+    def learn_fast(self, x: Example, y: Any) -> bool:
         """A round of weight 1 whose label is known; False, and nothing changed, where it is not so."""
         packer, fresh, coded = self.packer, self.slots.fresh, self.coded
         try:
@@ -178,16 +160,11 @@ class BoundStream(Stream):
             self.give_back()
             return False
         self.target[0] = target
-        model = self.model
-        tally = self.learn_entry(
-            self.plain, self.space, self.hyper, model.clock, self.desk, NO_TRACE, 0, 0, 1
-        )
-        if not tally[1]:
+        if not self.learn_plainly():
             self.give_back()
             return False
         if fresh:
             fresh.clear()
-        model.clock = tally[0]
         return True
 
     def guess(self, x: Example) -> float:
@@ -200,7 +177,7 @@ class BoundStream(Stream):
                 packer.rewrite(tuple(x.values()))
             else:
                 self.ask(x)
-            guess: float = self.single_entry(*self.single, self.model.clock)
+            guess = self.guess_row()
         except BadInput:
             raise
         except (ValueError, struct.error):  # (an array among the values has no truth)
@@ -213,12 +190,9 @@ class BoundStream(Stream):
     def scores(self, x: Example) -> np.ndarray:
         """Scores of one dict, by the average where one is kept."""
         self.ask(x)
-        space, out, clock = self.space, self.out, self.model.clock
-        if self.spelled:
-            space = space._replace(weights=self.model.mean_weights())
-        if not self.answer_entry(self.rows, space, self.hyper, clock, self.desk.scores, out, 0, 1):
+        if not self._entries().answer():
             self.packer.refuse(x)
-        return out
+        return self._entries().out
 
 
 class ModelStream(Stream):

@@ -1,4 +1,4 @@
-"""Seeds and uniforms: from `random_state`, one generator for each purpose, the t-th uniform for round t."""
+"""Seeds and uniforms from `random_state`: one generator for each purpose."""
 
 from __future__ import annotations
 

@@ -20,6 +20,7 @@ from ..errors import BadInput, BadType, require_whole
 from .river import register
 
 LEARNERS: dict[str, type] = {}
+GROUPS: set[type] = set()
 """Every learner by its name, as far as its module is loaded; `estimators.every` loads all."""
 
 Class = TypeVar("Class")
@@ -143,6 +144,7 @@ def check_limits(owner: object) -> None:
 )  # fmt: skip
 def group(cls: type[Class]) -> type[Class]:
     """A class decorator: parameters that several learners have. It has no methods."""
+    GROUPS.add(cls)
     return dataclasses.dataclass(eq=False, repr=False, match_args=False)(cls)
 
 

@@ -1,4 +1,4 @@
-"""What every learner is: its parameters, its state, and how they become a model that learns and answers.
+"""What every learner is: its parameters, its state, and how they become a model that learns.
 
 A learner *holds* what it needs: columns (`tables`), targets (`targets`), a form (`weights`, `support`), a
 stream of dicts (`dicts`). A public class says its parameters as fields, its row of the table (`row`) and the
@@ -8,7 +8,7 @@ numbers its loop reads (`numbers`).
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Self
 
@@ -30,7 +30,6 @@ from .draws import seed_of, uniforms
 from .fields import check_limits, declared, refuse_unknown, require_positive
 from .passes import Game, NotFinite, Stopping, Sums, TrainingSet, run_passes
 from .river import River
-from .state import State, restore_state, state_of
 from .tables import Columns, Table, bad_row, checked_weights, read_array, width_of
 from .targets import NumberTargets
 from .watch import Wanted, watch_each, watch_table
@@ -359,7 +358,8 @@ class Learner(River):
             self._fit_in(model, X)
             self._start_from(model, coef, intercept)
             self._form().check_start(model)
-            self._refresh(model)
+            if warm:
+                self._refresh(model)
             self._model = model
             data = self._training_set(X, y, sample_weight)
             if data.weights.size and not data.weights.any():
@@ -397,7 +397,8 @@ class Learner(River):
             self._form().check_start(self._model)
         data = self._training_set(X, y, sample_weight)
         model = self._form().learning_copy(self._model, X, data)
-        self._refresh(model)
+        if not fresh:
+            self._refresh(model)
         self._fit_in(model, X)
         model.open(data.size)
         return X, model, data
@@ -499,34 +500,6 @@ class Learner(River):
         """Become what another learner of the same kind is."""
         self.__dict__.clear()
         self.__dict__.update(other.__dict__)
-
-    def mix(self, others: Sequence[Learner], shares: np.ndarray) -> None:
-        """Become the mean, in these shares, of linear learners of its kind (it is a copy of the first)."""
-        models = [other._fitted() for other in others]
-        if not models[0].mergeable:
-            raise BadInput(f"{type(self).__name__} keeps more than weights; its models cannot be averaged")
-        if any(model.kind == "kernel" for model in models):
-            raise BadInput("got a kernel learner, which keeps vectors; wanted linear models of one kind")
-        first = others[0]
-        for other, model in zip(others, models, strict=True):
-            shape = (type(other), model.start.outputs, other.n_features_in_)
-            if shape != (type(first), models[0].start.outputs, first.n_features_in_):
-                raise BadInput("the models differ in class or shape; wanted linear models of one kind")
-            known = (other.known_labels(), other._columns.slots and list(other._columns.slots))
-            if known != (first.known_labels(), first._columns.slots and list(first._columns.slots)):
-                raise BadInput("the models know other labels or features; wanted the same in the same order")
-            if bool(other._bias) != bool(first._bias):
-                raise BadInput("some of the models have an intercept and some have none; wanted one kind")
-        scales = [other._bias / first._bias if first._bias else 0.0 for other in others]
-        self._fitted().merge(models, shares, scales, first.n_features_in_)
-
-    def state(self) -> State:
-        """What a file must hold of it."""
-        return state_of(self)
-
-    def restore(self, found: State) -> None:
-        """Take on a state that was written."""
-        restore_state(self, found)
 
     def _extras(self) -> dict[str, Any]:
         """What a file must hold beside parameters, labels and the model."""

@@ -1,4 +1,4 @@
-"""From a table to rounds: blocks, passes until the loss stops falling, and the line that shows how it goes.
+"""From a table to rounds: blocks, passes until the loss stops falling, the line that shows it.
 
 Labels are numbered a block at a time, so that a pass needs no copy of the data: beside the model
 there is one row number per example when shuffling, and the trace that was asked for.

@@ -1,4 +1,4 @@
-"""The kernel form of a learner: `kernel=` and what goes with it, its support vectors as users see them."""
+"""The kernel form of a learner: `kernel=` and what goes with it, its support vectors."""
 
 from __future__ import annotations
 

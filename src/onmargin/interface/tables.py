@@ -1,4 +1,4 @@
-"""How a table reaches a learner: arrays, CSR matrices and frames, checked; columns by number or by name."""
+"""How a table reaches a learner: arrays, CSR, frames; columns by number or by name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Progressive validation from a learner's side: answer, then learn, with a line of the trace per round."""
+"""Progressive validation from a learner's side: answer, then learn, with a line per round."""
 
 from __future__ import annotations
 

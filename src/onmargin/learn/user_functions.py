@@ -1,4 +1,4 @@
-"""How a user's function enters the loop: handed the arguments that it names; and one call of each role."""
+"""How a user's function enters the loop: handed the arguments that it names."""
 
 from __future__ import annotations
 

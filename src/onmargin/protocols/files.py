@@ -15,7 +15,7 @@ from ..estimators.sampler import SelectiveSampler
 from ..interface.asks import AsksForLabels
 from ..interface.classifier import Classifier
 from ..interface.learner import Learner
-from ..interface.state import State
+from ..interface.state import State, restore_state, state_of
 from . import container
 from .portable import packed, unpacked
 
@@ -38,10 +38,10 @@ def save(model: Any, path: Path) -> None:
     asks = None
     learner = model
     if isinstance(model, AsksForLabels):
-        learner, asks = model._inner(), model.asking_state() | _named(model, without="estimator")
+        learner, asks = model.inside(), model.asking_state() | _named(model, without="estimator")
     if not isinstance(learner, Learner) or type(model).__name__ not in every():
         raise BadInput(f"got {type(model).__name__}; om.save takes the learners of this library")
-    state = learner.state()
+    state = state_of(learner)
     begun = {name: packed(value) for name, value in state.facts["begun"].items()}
     facts = state.facts | {"begun": begun, "version": __version__, "asks": asks}
     container.write(path, facts | _named(learner), state.arrays)
@@ -71,7 +71,7 @@ def load(path: Path, parts: Parts = None) -> Any:
     try:
         learner = _made(facts, parts)
         begun = {name: unpacked(value, parts) for name, value in facts["begun"].items()}
-        learner.restore(State(facts | {"begun": begun}, arrays))
+        restore_state(learner, State(facts | {"begun": begun}, arrays))
         return learner if facts["asks"] is None else _around(learner, facts["asks"], parts)
     except BadInput:
         raise

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import copy
 from typing import Any
 
 import numpy as np
 
 from ..errors import BadInput
 from ..interface.learner import Learner
+from ..interface.mixing import mixed
 
 
 def merge(models: Any, weights: object = None) -> Any:
@@ -27,9 +27,7 @@ def merge(models: Any, weights: object = None) -> Any:
     learners: list[Learner] = list(models) if isinstance(models, list | tuple) else []
     if not learners or not all(isinstance(model, Learner) for model in learners):
         raise BadInput("got no linear learners of this library; wanted a list of fitted ones")
-    merged = copy.deepcopy(learners[0])
-    merged.mix(learners, _shares(weights, len(learners)))
-    return merged
+    return mixed(learners, _shares(weights, len(learners)))
 
 
 def _shares(weights: object, count: int) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Real sets in the folder that ONMARGIN_DATA names (../shared/data where it does not); none comes with us."""
+"""Real sets in the folder that ONMARGIN_DATA names (default ../shared/data)."""
 
 from __future__ import annotations
 

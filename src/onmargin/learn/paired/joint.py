@@ -1,4 +1,4 @@
-"""The solvers of a paired round: joint Passive-Aggressive steps on several examples, from inner products.
+"""The solvers of a paired round: joint Passive-Aggressive steps, from inner products.
 
 min 1/2 |w - w_t|^2 + C sum_j c_j slack_j  s.t.  <w, z_j> >= margin - slack_j, slack_j >= 0; z_j = y_j x_j.
 Its dual is D(a) = sum_j a_j (margin - <w_t, z_j>) - 1/2 |sum_j a_j z_j|^2 over 0 <= a_j <= c_j C, and

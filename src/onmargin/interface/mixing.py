@@ -1,0 +1,38 @@
+"""The mean of linear learners of one kind, in given shares."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..errors import BadInput
+from .learner import Learner
+
+
+def mixed(learners: Sequence[Learner], shares: np.ndarray) -> Learner:
+    """A learner with the mean of the weights; what cannot be averaged is refused with the reason."""
+    first, models = learners[0], [learner._fitted() for learner in learners]
+    if not models[0].mergeable:
+        raise BadInput(f"{type(first).__name__} keeps more than weights; its models cannot be averaged")
+    if any(model.kind == "kernel" for model in models):
+        raise BadInput("got a kernel learner, which keeps vectors; wanted linear models of one kind")
+    for other, model in zip(learners, models, strict=True):
+        shape = (type(other), model.start.outputs, other.n_features_in_)
+        if shape != (type(first), models[0].start.outputs, first.n_features_in_):
+            raise BadInput("the models differ in class or shape; wanted linear models of one kind")
+        if _known(other) != _known(first):
+            raise BadInput("the models know other labels or features; wanted the same in the same order")
+        if bool(other._bias) != bool(first._bias):
+            raise BadInput("some of the models have an intercept and some have none; wanted one kind")
+    scales = [other._bias / first._bias if first._bias else 0.0 for other in learners]
+    merged = copy.deepcopy(first)
+    merged._fitted().merge(models, shares, scales, first.n_features_in_)
+    return merged
+
+
+def _known(learner: Learner) -> tuple[object, object]:
+    """Labels and features, in order."""
+    slots = learner._columns.slots
+    return learner.known_labels(), None if slots is None else list(slots)

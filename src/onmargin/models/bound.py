@@ -1,0 +1,77 @@
+"""The compiled entries of a model with weights, bound to its arrays, for one row at a time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..compiled.parts import Part, bound
+from ..compiled.rows import Rows
+from ..learn.vocabulary import NO_ORDER, NO_TRACE, NONE, Examples
+from .weights import Model
+
+
+class BoundEntries:
+    """What a stream of single rows calls. Larger arrays of the same types keep their entries.
+
+    `rows` is one reserved row and `target` room for its target, both written in place.
+    """
+
+    kind: object = None
+
+    def bind(self, model: Model, rows: Rows, target: np.ndarray) -> None:
+        """The arrays as they are now."""
+        self.model, self.rows = model, rows
+        self.weight, self.out = np.ones(1), np.zeros((1, model.start.outputs))
+        self.plain = Examples(rows, target, NONE, NONE, NO_ORDER)
+        self.weighted = Examples(rows, target, self.weight, NONE, NO_ORDER)
+        self.space, self.hyper, self.desk = model.space, model.hyper, model.desk
+        self.averaged = bool(self.space.drift.size)
+        self.spelled = self.averaged and not model.judges
+        self.single = (rows, self.space, self.hyper, self.desk.scores)
+        kind = (model.played(), model.start.many, target.ndim)
+        if kind != self.kind:
+            learn = (self.plain, self.space, self.hyper, 0, self.desk, NO_TRACE, 0, 0, 1)
+            self.learn_entry: Part = bound(model.played().learner(), learn)
+            answerer = model.row.mean_answerer() if self.averaged and not self.spelled else None
+            answer = (rows, self.space, self.hyper, 0, self.desk.scores, self.out, 0, 1)
+            self.answer_entry: Part = bound(answerer or model.row.answerer(), answer)
+            self.guess_entry: Part = bound(model.row.single(), (*self.single, 0))
+            self.kind = kind
+
+    def learn(self, weight: float, trace: np.ndarray) -> tuple[Any, ...]:
+        """Play the row; a `Tally` as a tuple. (The clock moves on where the row is finite.)"""
+        if weight == 1.0:
+            examples = self.plain
+        else:
+            examples, self.weight[0] = self.weighted, weight
+        model = self.model
+        tally: tuple[Any, ...] = self.learn_entry(
+            examples, self.space, self.hyper, model.clock, self.desk, trace, 0, 0, 1
+        )
+        if tally[1]:
+            model.clock = tally[0]
+        return tally
+
+    def learn_plainly(self) -> bool:
+        """Play the row with a weight of 1 and no trace; was it finite?"""
+        model = self.model
+        tally = self.learn_entry(
+            self.plain, self.space, self.hyper, model.clock, self.desk, NO_TRACE, 0, 0, 1
+        )
+        if not tally[1]:
+            return False
+        model.clock = tally[0]
+        return True
+
+    def guess(self) -> float:
+        """What `decide` says of the row, by the running weights; NaN where it is not finite."""
+        guess: float = self.guess_entry(*self.single, self.model.clock)
+        return guess
+
+    def answer(self) -> bool:
+        """The row's scores into `out`, by the average where one is kept; was it finite?"""
+        space = self.space._replace(weights=self.model.mean_weights()) if self.spelled else self.space
+        scores, clock = self.desk.scores, self.model.clock
+        return bool(self.answer_entry(self.rows, space, self.hyper, clock, scores, self.out, 0, 1))
