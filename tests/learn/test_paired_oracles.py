@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 
 import onmargin as om
+from onmargin.learn.paired.rules import RULES
+from onmargin.models.table import ROWS
 
 from ..kernel_students import gram
 from ..oracles_paired import PAIRED_ORACLES, PairedOracle, candidates, linear, ranking, weights_of
@@ -95,6 +97,11 @@ def test_learner_equals_its_oracle(name, written):
 
 def test_every_paired_oracle_is_played():
     assert {name.split()[1] for name in comparisons.entries} == set(PAIRED_ORACLES)
+
+
+def test_a_rule_brings_every_role_and_every_row_names_a_rule():
+    assert len({frozenset(rule) for rule in RULES.values()}) == 1
+    assert {ROWS[name].rule for name in PAIRED_ORACLES} == set(RULES)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Many models of one row of the table side by side, each a lane: the row is read once for all.
 
 Weights lie [feature][model], so that scores and moves are SIMD over models; between them the very
-same `demand`, `loss` and `step` run lane by lane, each lane with its hyper_of_lane numbers. The only other
+same `demand`, `loss` and `step` run lane by lane, each lane with its own numbers. The only other
 loop over rounds.
 """
 
@@ -61,7 +61,7 @@ def by_rounds(clock):
 
 @part
 def by_harmonics(clock):
-    """Pegasos: minus the factors of the rounds so taken."""
+    """Pegasos: minus the factors of the rounds so far."""
     return -harmonic(clock - 1.0)
 
 
