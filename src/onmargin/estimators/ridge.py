@@ -13,7 +13,7 @@ from ..errors import BadInput, warn
 from ..features.tables import read_only
 from ..interface.classifier import Classifier
 from ..interface.dicts import ModelStream
-from ..interface.fields import Classes, Growing, KernelParameters, Shuffled, above_zero, learner, plain
+from ..interface.fields import Classes, Growing, KernelParameters, Shuffled, from_zero, learner, plain
 from ..interface.passes import TrainingSet
 from ..interface.support import KernelForm
 from ..interface.tables import Table
@@ -30,7 +30,7 @@ LONG = 1.0 + 1e-9
 class RidgeClassifier(KernelForm, Classifier, Shuffled, Growing, Classes, KernelParameters):
     """w = P b over the examples whose label is known, rows being at most 1 long."""
 
-    epsilon: float = above_zero(default=0.5, inf=True)
+    epsilon: float = from_zero(default=0.5)
     fit_intercept: bool = plain(default=False, lasting=True)
     scale: bool = plain(default=True)
     random_state: Any = plain(default=None)

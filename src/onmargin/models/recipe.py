@@ -127,6 +127,11 @@ class Recipe:
         """Does it learn numbers?"""
         return bool(self.given["task"] == "regression")
 
+    @property
+    def loss_part(self) -> Part:
+        """The loss, compiled."""
+        return self._loss
+
     def row(self, problem: str) -> Row:
         """The parts for "binary", "top", "labels" or "regression"."""
         if problem not in self._rows:
