@@ -24,8 +24,10 @@ from .vocabulary import (
     VECTORS,
 )
 
-BERNOULLI, ADAPTIVE, MARGIN, RANDOM, HOEFFDING, SEED, POLYNOMIAL = range(7)
-RULES = ("bernoulli", "adaptive", "margin", "random")  # of a sampler; the others are BBQ's
+RULES = ("bernoulli", "adaptive", "margin", "random")  # of a sampler; the loop is told the place of one
+COUNTING = ("adaptive",)  # those that want to know of every move
+ADAPTIVE, MARGIN, RANDOM = (RULES.index(name) for name in ("adaptive", "margin", "random"))
+HOEFFDING, SEED, POLYNOMIAL = range(-3, 0)  # BBQ's
 FAR = 300.0  # of that logarithm from 0
 GAIN = 0.05  # of the logarithm of delta, where a share of labels is aimed at
 
@@ -50,22 +52,24 @@ def certainty(scores, outputs):
     return best - second
 
 
-@part
-def wants(numbers, sure, length, luck):
-    """What the rule says of a row with this |p| and |x|^2, before any limit.
+@formula
+def odds(numbers, sure, length):
+    """(a, b): the rule asks for a row with this |p| and |x|^2 with probability a / b, limits apart.
 
-    bernoulli: u < delta / (delta + |p|). adaptive: the same with beta X^2 sqrt(1 + K), X the longest row
-    moved by or at hand, K the moves so far. margin: |p| <= delta. random: u < a given probability.
+    bernoulli: delta / (delta + |p|). adaptive: the same with beta X^2 sqrt(1 + K), X the longest row moved by
+    or at hand, K the moves so far. margin: 1 where |p| <= delta. random: a given probability.
     """
     rule = numbers[ASK_RULE]
     if rule == RANDOM:
-        return luck < numbers[ASK_CHANCE]
+        return numbers[ASK_CHANCE], 1.0
     spread = numbers[ASK_DELTA] * math.exp(numbers[DRIFTED])
     if rule == MARGIN:
-        return sure <= spread
+        return (1.0 if sure <= spread else 0.0), 1.0
     if rule == ADAPTIVE:
         spread *= max(numbers[LONGEST], length) * math.sqrt(1.0 + numbers[MOVES])
-    return sure == 0.0 or spread == math.inf or luck * (spread + sure) < spread
+    if sure == 0.0 or spread == math.inf:
+        return 1.0, 1.0
+    return spread, spread + sure
 
 
 @part
@@ -73,7 +77,8 @@ def decide_asking(numbers, sure, length, luck):
     """The rule within its limits; counts the row, and the label where it asks."""
     most, within = numbers[ASK_MOST], numbers[ASK_WITHIN]
     numbers[SHOWN] += 1.0
-    asks = wants(numbers, sure, length, luck)
+    chance, whole = odds(numbers, sure, length)
+    asks = luck * whole < chance
     if within < math.inf:  # the last `most` labels, oldest overwritten: was the oldest long enough ago?
         room = int(most)
         place = numbers.shape[0] - room + int(numbers[ASKED]) % room

@@ -10,15 +10,10 @@ import math
 
 import numpy as np
 
-from ..learn.queries import ADAPTIVE, RULES, ask_rows
+from ..learn.queries import COUNTING, RULES, ask_rows, odds
 from ..learn.vocabulary import (
-    ASK_CHANCE,
-    ASK_DELTA,
     ASKED,
-    DRIFTED,
     FADED,
-    LONGEST,
-    MOVES,
     REMEMBERED,
     SHOWN,
     hyper_of,
@@ -63,7 +58,8 @@ class Asking:
     @property
     def adaptive(self) -> bool:
         """Does the rule want to know of every move?"""
-        return self.chosen["ask_rule"] == ADAPTIVE
+        rule = int(self.chosen["ask_rule"])
+        return rule >= 0 and RULES[rule] in COUNTING
 
     def choose(self, chosen: Chosen) -> None:
         """Go on with another rule; of the last labels as many are remembered as it has room for."""
@@ -91,16 +87,8 @@ class Asking:
 
     def chances(self, sure: np.ndarray, lengths: np.ndarray) -> np.ndarray:
         """The probability that a row of such |p| and |x|^2 is asked for, limits apart."""
-        place, rule = self.place, RULES[int(self.chosen["ask_rule"])]
-        spread = place[ASK_DELTA] * np.exp(place[DRIFTED])
-        if rule == "random":
-            return np.full(len(sure), float(place[ASK_CHANCE]))
-        if rule == "margin":
-            return np.asarray(sure <= spread, float)
-        if rule == "adaptive":
-            spread = spread * np.maximum(place[LONGEST], lengths) * np.sqrt(1.0 + place[MOVES])
-        spread = np.minimum(spread, 1e300)
-        return np.asarray(np.where(sure > 0, spread / np.maximum(spread + sure, 1e-300), 1.0))
+        pairs = (odds(self.place, *pair) for pair in zip(sure.tolist(), lengths.tolist(), strict=True))
+        return np.array([chance / whole for chance, whole in pairs])
 
     def copy(self) -> Asking:
         """The same, counting in an array of its own."""

@@ -54,7 +54,7 @@ class Row(NamedTuple):
 
     def asking(self, rule: float) -> Row:
         """The same, asking for labels by this rule (its numbers say the rest)."""
-        if rule < queries.HOEFFDING:
+        if rule >= 0:
             return self._replace(query=queries.selective)
         return self._replace(query=queries.bbq_kept if self.space.name == "evidence" else queries.bbq)
 
