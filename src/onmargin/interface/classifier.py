@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 
 from ..models.asking import Asking
-from .dicts import BoundStream, Example, is_unseen, learn_many, open_stream, predict_many, ready_round
+from .dicts import Example, is_unseen, learn_many, open_stream, predict_many, ready_round
 from .label_targets import LabelTargets
 from .labels import Labels
 from .learner import Learner
@@ -109,7 +109,7 @@ class Classifier(ClassifierMixin, Learner):  # type: ignore[misc]
     def predict_one(self, x: Example) -> Any:
         """The label (or {label: bool}); None before any label."""
         stream = self._stream
-        if isinstance(stream, BoundStream) and stream.answers is not None:
+        if stream is not None and stream.answers is not None:
             return stream.answers[stream.guess(x)]
         if stream is None:
             if self._model is None or self._labels is None or not self._labels.known:
