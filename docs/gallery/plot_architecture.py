@@ -59,7 +59,7 @@ def draw_room(ax: Any, name: str, at: int, files: int) -> None:
     """A box with its name, and how many files it holds."""
     round_box(ax, at - WIDE / 2, at, WIDE, HIGH, MACHINE if name in FOLDERS else PYTHON)
     middle = {"ha": "center", "va": "center", "zorder": 4}
-    ax.text(at, at - 0.12, name, fontsize=10, **middle)
+    ax.text(at, at - 0.12, name, fontsize=9.5, **middle)
     ax.text(at, at + 0.19, f"{files} files" if files > 1 else "1 file", fontsize=8, **middle)
 
 
