@@ -20,8 +20,10 @@ from ..errors import BadInput, BadType, require_whole
 from .river import register
 
 LEARNERS: dict[str, type] = {}
-GROUPS: set[type] = set()
 """Every learner by its name, as far as its module is loaded; `estimators.every` loads all."""
+
+GROUPS: set[type] = set()
+"""Groups of parameters that several learners have."""
 
 Class = TypeVar("Class")
 Limit = Callable[[str, object], None]
