@@ -1,60 +1,57 @@
-"""What all tests share: with ONMARGIN_NO_SKIPS=1 (as CI sets it) no test may be skipped that is not listed."""
+"""What all tests share: their order, what they are in `make soak`, and that CI skips none unnoticed.
+
+Order: tests whose loops share parts lie together. Two workers begin with a half each and take from the
+other's end when they are done (`--dist worksteal`), so few parts are compiled in both.
+
+Soak: with ONMARGIN_SOAK=1 (as `make soak` sets it) property tests belong to it too, with more streams than
+in `make test`; `soaking.py` has what other tests need to be longer there.
+
+Skips: see `skipping.py`.
+"""
 
 from __future__ import annotations
 
-import os
-import re
-from pathlib import Path
-from typing import Any
-
 import pytest
+from hypothesis import is_hypothesis_test, settings
 
-LISTED = Path(__file__).parent / "skips.txt"
+from .skipping import pytest_configure as pytest_configure
+from .soaking import SOAKING
 
+MORE = 8  # times as many examples
 
-class NoSkips:
-    """Fails a run in which a test was skipped without being listed; the controller of the workers has it."""
-
-    def __init__(self, allowed: list[tuple[re.Pattern[str], str]]) -> None:
-        self.allowed = allowed
-        self.skipped: dict[str, str] = {}  # node id -> reason
-
-    def _note(self, report: Any) -> None:
-        if report.skipped and not hasattr(report, "wasxfail"):
-            reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
-            self.skipped[report.nodeid] = reason
-
-    pytest_runtest_logreport = pytest_collectreport = lambda self, report: self._note(report)
-
-    def unlisted(self) -> dict[str, str]:
-        """Those that no line of the list allows."""
-        return {
-            node: reason
-            for node, reason in self.skipped.items()
-            if not any(pattern.fullmatch(node) for pattern, _ in self.allowed)
-        }
-
-    def pytest_sessionfinish(self, session: Any) -> None:
-        if self.unlisted() and session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
-            session.exitstatus = pytest.ExitCode.TESTS_FAILED
-
-    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        for node, reason in self.unlisted().items():
-            terminalreporter.line(f"SKIPPED, but not listed in {LISTED.name}: {node}: {reason}", red=True)
+# What is in the name of a file tells what its loops share; others: linear learners.
+FAMILIES = (
+    ("kernel", "om2", "experiments"),
+    ("paired", "pairs", "ranker", "candidate", "grouped", "reservoir", "online_auc"),
+    ("sampler", "bbq", "asking", "banditron", "label_plan", "tracking", "drift"),
+    ("pegasos", "optimum", "transfer"),
+)
 
 
-def listed(text: str) -> list[tuple[re.Pattern[str], str]]:
-    """Lines `node id: reason`; a * in the node id stands for anything, # begins a comment."""
-    found = []
-    for line in text.splitlines():
-        if line.strip() and not line.startswith("#"):
-            node, colon, reason = line.partition(": ")
-            if not colon or not reason.strip():
-                raise pytest.UsageError(f"{LISTED.name} has {line!r}; wanted `node id: reason`")
-            found.append((re.compile(re.escape(node).replace(r"\*", ".*")), reason.strip()))
-    return found
+def family(path: str) -> int:
+    """The place of a file's family in the order."""
+    return next(
+        (at for at, words in enumerate(FAMILIES) if any(word in path for word in words)), len(FAMILIES)
+    )
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    if os.environ.get("ONMARGIN_NO_SKIPS") == "1" and not hasattr(config, "workerinput"):
-        config.pluginmanager.register(NoSkips(listed(LISTED.read_text())), "no-skips")
+@pytest.hookimpl(tryfirst=True)  # before marks are looked at
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: family(item.nodeid.partition("::")[0]))
+    if SOAKING:
+        soak_properties(items)
+
+
+def soak_properties(items: list[pytest.Item]) -> None:
+    """Mark property tests, and draw more examples for each (where Hypothesis keeps the number is private)."""
+    longer = set()
+    for item in items:
+        test = getattr(item, "obj", None)
+        if is_hypothesis_test(test):
+            item.add_marker("soak")
+            if test not in longer:
+                given = test._hypothesis_internal_use_settings or settings.default
+                test._hypothesis_internal_use_settings = settings(
+                    given, max_examples=MORE * given.max_examples
+                )
+                longer.add(test)

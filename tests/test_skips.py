@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
-
-from . import conftest
 
 pytest_plugins = ["pytester"]
 TESTS = """
@@ -28,12 +25,12 @@ def test_fault():
 
 @pytest.fixture
 def run(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """A project of one file with our conftest: its exit status and what it said."""
+    """A project of one file that minds skips as we do: its exit status and what it said."""
 
     def call(listed: str, *more: str) -> tuple[int, str]:
         monkeypatch.setenv("ONMARGIN_NO_SKIPS", "0" if "off" in more else "1")
-        pytester.makeconftest(Path(conftest.__file__).read_text())
-        pytester.makefile(".txt", skips=listed)
+        pytester.makeconftest("from tests.skipping import pytest_configure as pytest_configure")
+        pytester.mkdir("tests").joinpath("skips.txt").write_text(listed)
         pytester.makepyfile(test_some=TESTS)
         words = ("-p", "no:hypothesispytest", *(word for word in more if word != "off"))
         done = pytester.runpytest_inprocess(*words)

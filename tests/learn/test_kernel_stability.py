@@ -20,7 +20,9 @@ from onmargin.models import products as blocks
 from onmargin.models.bounded import Bounded
 from onmargin.models.vectors import Grown, Vectors
 
-BLOCK, MILLION = 50_000, 1_000_000
+from ..soaking import either, soaked
+
+BLOCK, MILLION = 50_000, either(200_000, 1_000_000)
 BINARY = {"classes": (-1, 1), "gamma": 1.0, "fit_intercept": False}
 
 
@@ -67,6 +69,7 @@ def arrays_of(thing):
 # ---- projections
 
 
+@soaked
 @pytest.mark.parametrize("tolerance", [0.0, 1e-4])
 def test_projection_is_exact_after_a_million_rounds_of_twins(tolerance):
     """|K d - k| < 1e-6 for fresh points, and there is no NaN anywhere (an infinite budget is one number)."""
@@ -151,6 +154,7 @@ def test_projection_in_float32_is_exact_on_sorted_rows():
 # ---- memory
 
 
+@soaked
 @pytest.mark.parametrize(
     "make",
     [
