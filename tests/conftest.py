@@ -7,9 +7,14 @@ Soak: with ONMARGIN_SOAK=1 (as `make soak` sets it) property tests belong to it 
 in `make test`; `soaking.py` has what other tests need to be longer there.
 
 Skips: see `skipping.py`.
+
+Threads: one for BLAS, also in the processes that tests start. There is a worker for each core, and threads
+that wait for each other burn both. Tests of threads ask for two themselves.
 """
 
 from __future__ import annotations
+
+import os
 
 import pytest
 from hypothesis import is_hypothesis_test, settings
@@ -17,6 +22,7 @@ from hypothesis import is_hypothesis_test, settings
 from .skipping import pytest_configure as pytest_configure
 from .soaking import SOAKING
 
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # (before NumPy is imported)
 MORE = 8  # times as many examples
 
 # What is in the name of a file tells what its loops share; others: linear learners.
