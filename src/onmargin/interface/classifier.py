@@ -12,7 +12,6 @@ from .dicts import Example, is_unseen, learn_many, open_stream, predict_many, re
 from .label_targets import LabelTargets
 from .labels import Labels
 from .learner import Learner
-from .weights import top_features
 
 
 class Classifier(ClassifierMixin, Learner):  # type: ignore[misc]
@@ -125,32 +124,6 @@ class Classifier(ClassifierMixin, Learner):  # type: ignore[misc]
     def threshold_(self) -> Any:
         """Label sets: the running threshold (0 where none is kept)."""
         return self._fitted().threshold
-
-    # ---- what was learned
-
-    @property
-    def coef_(self) -> np.ndarray:
-        """Weights of the features, where there are such: (1, d) for one output, (K, d) for several."""
-        return self._form().coef()
-
-    @property
-    def intercept_(self) -> np.ndarray:
-        """Weight of the constant coordinate times its value; for label sets less the threshold."""
-        return self._form().intercept()
-
-    def top_features(self, k: int = 10) -> Any:
-        """The k heaviest features of every output: columns class, feature, weight."""
-        return top_features(self, self.coef_, k)
-
-    def explain(self, x: object, k: int | None = None) -> Any:
-        """What each feature of one example adds to each score: weight times value.
-
-        Columns class, feature, value, weight, contribution; the constant coordinate is the row
-        "(intercept)". The contributions of a class add up to its linear score. In kernel form: what each
-        support vector adds; columns class, support (its number in `support_`), coefficient, kernel,
-        contribution.
-        """
-        return self._form().explain(x, k, self.intercept_)
 
     def _losses_of(self, scores: np.ndarray, y: object) -> np.ndarray:
         """Losses of y s, of the margin over the best rival, or of the lowest relevant label's."""

@@ -140,6 +140,31 @@ def check_limits(owner: object) -> None:
             known.limit(name, value)
 
 
+def lasting(owner: object) -> dict[str, object]:
+    """Parameters that shape the state: they stay as they were when learning began."""
+    return {name: value for name, known, value in declared(owner) if known.lasting}
+
+
+def check_lasting(owner: object, begun: dict[str, object]) -> None:
+    """Refuse to go on where one of them was changed."""
+    for name, value in lasting(owner).items():
+        if not _same(begun.get(name, value), value):
+            raise BadInput(
+                f"{name}= was {begun[name]!r} when learning began and is {value!r} now; set it "
+                "back, or fit anew"
+            )
+
+
+def _same(first: object, second: object) -> bool:
+    """Equal, also where they are arrays, or lists of them."""
+    if isinstance(first, list | tuple) and isinstance(second, list | tuple):
+        return len(first) == len(second) and all(map(_same, first, second))
+    if isinstance(first, np.ndarray | list | tuple) or isinstance(second, np.ndarray | list | tuple):
+        equal: Callable[..., bool] = np.array_equal
+        return equal(first, second)
+    return bool(first == second)
+
+
 @dataclass_transform(
     kw_only_default=True, eq_default=False,
     field_specifiers=(required, plain, above_zero, from_zero, whole, one_of, flag, precision),
@@ -291,7 +316,10 @@ class ClassWeights:
 class Horizon:
     """How many rounds are remembered."""
 
-    horizon: float | None = plain(default=None, lasting=True)
+    horizon: float | None = above_zero(
+        default=None, none=True, lasting=True, also=lambda rounds: rounds > 1,
+        wanted="a number of rounds above 1, or None",
+    )  # fmt: skip
 
 
 @group
