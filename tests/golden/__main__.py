@@ -1,0 +1,41 @@
+"""Write the golden files anew: `python -m tests.golden`. See the package for when."""
+
+from __future__ import annotations
+
+import os
+
+os.environ["NUMBA_DISABLE_JIT"] = "1"  # before anything is imported: plain Python is the same everywhere
+for _threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ[_threads] = "1"
+
+import sys  # noqa: E402
+import warnings  # noqa: E402
+
+import onmargin as om  # noqa: E402
+
+from .expected import FILES, STORED, Expected, arrays_in, file_of, settle, write  # noqa: E402
+from .families import FAMILIES, answers, begun, drawn, facts, go_on  # noqa: E402
+
+
+def main() -> int:
+    """Every family: teach, write, read, go on."""
+    warnings.simplefilter("error")
+    FILES.mkdir(exist_ok=True)
+    for old in FILES.glob("*.onm"):
+        old.unlink()
+    expected = Expected(drawn(), {}, {}, {})
+    for name in FAMILIES:
+        om.save(begun(name, expected.stream), file_of(name))
+        settle(file_of(name))
+        expected.arrays[name] = arrays_in(file_of(name))
+        model = om.load(file_of(name))
+        expected.facts[name] = facts(model)
+        expected.answers[name] = answers(name, go_on(name, model, expected.stream), expected.stream)
+    write(expected)
+    size = sum(path.stat().st_size for path in [STORED, *FILES.iterdir()])
+    print(f"{len(FAMILIES)} files and {STORED.name}, {size / 1000:.0f} KB")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
