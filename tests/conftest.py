@@ -14,6 +14,7 @@ that wait for each other burn both. Tests of threads ask for two themselves.
 
 from __future__ import annotations
 
+import gc
 import os
 
 import pytest
@@ -46,6 +47,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: family(item.nodeid.partition("::")[0]))
     if SOAKING:
         soak_properties(items)
+
+
+def pytest_collection_finish() -> None:
+    """Compiling makes many objects; a tenth of its time goes to looking for cycles among all there are."""
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 50)
 
 
 def soak_properties(items: list[pytest.Item]) -> None:
