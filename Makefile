@@ -3,15 +3,21 @@ PYTHON ?= python3
 BIN := .venv/bin
 SOURCES := $(shell find src -name '*.py')
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Tests, and Hypothesis with them, are rewritten by pytest: seconds for each process where nothing is kept.
+export PYTHONDONTWRITEBYTECODE :=
 
 .SECONDARY:
-.PHONY: demo test lint bench docs lock clean
+.PHONY: demo test soak lint bench docs lock clean
 
 demo: .venv/cli
 	$(BIN)/onmargin demo --figure out/demo.png
 
 test: .venv/dev
 	$(BIN)/python -m pytest
+
+# What takes long by nature: long streams, crash loops, big fuzz; at most 20 minutes.
+soak: .venv/dev
+	ONMARGIN_SOAK=1 $(BIN)/python -m pytest -m soak
 
 # Format, lint, strict types and import rules, as pre-commit runs them before every commit.
 lint: .venv/dev

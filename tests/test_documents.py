@@ -70,6 +70,18 @@ def test_the_figure_of_the_readme_is_what_its_script_draws(tmp_path):
     assert shown == labels.findall(drawn.read_text()) and len(shown) >= 10
 
 
+def test_the_figure_of_the_architecture_has_every_room_in_its_layer(tmp_path):
+    """The rooms of the committed figure are those its script draws: the layers that import-linter keeps.
+
+    How often they import each other may have changed a little since; `make docs` counts anew.
+    """
+    script = runpy.run_path(str(ROOT / "docs/gallery/plot_architecture.py"))
+    script["main"](tmp_path / "drawn.svg")
+    words = re.compile(r">([a-z_]+)</text>")
+    for figure in (tmp_path / "drawn.svg", ROOT / "docs/architecture.svg"):
+        assert words.findall(figure.read_text()) == script["rooms"]()
+
+
 def test_import_is_light():
     """`import onmargin` loads none of the heavy modules."""
     import subprocess

@@ -292,7 +292,7 @@ GOOD = {"id": 1, "slots": (0,), "values": (1.0,), "best": 0, "played": 0, "P": 0
 def test_damaged_actions_are_refused(damage, tmp_path):
     om.save(waits(), tmp_path / "m.onm")
     facts, arrays = saved.read(tmp_path / "m.onm")
-    facts["kept"]["pending"] = [tuple((GOOD | damage).values())]
+    facts["extras"]["pending"] = [tuple((GOOD | damage).values())]
     saved.write(tmp_path / "m.onm", facts, arrays)
     with pytest.raises(BadFile):
         om.load(tmp_path / "m.onm")

@@ -87,7 +87,7 @@ def test_any_split_into_blocks_is_one_pass_bit_for_bit(name, seed, classes, spar
 
 def test_blocks_are_longer_than_one(monkeypatch):
     """The driver's own blocks split a pass as well, with a shuffled order too."""
-    from onmargin.interface import passes as lessons
+    from onmargin.interface import passes
 
     X, y = stream(3, 500, 3)
 
@@ -95,7 +95,7 @@ def test_blocks_are_longer_than_one(monkeypatch):
         return om.PassiveAggressiveClassifier(random_state=1, tol=None, max_iter=2, class_weight="balanced")
 
     one = make().fit(X, y)
-    monkeypatch.setattr(lessons, "BLOCK", 7)
+    monkeypatch.setattr(passes, "BLOCK", 7)
     same(one, make().fit(X, y))
 
 

@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose
-from onmargin.estimators.ridge_classifier import RidgeClassifier
 
 import onmargin as om
+from onmargin.estimators.ridge import RidgeClassifier
 
 from ..kernel_students import (
     KERNEL_NAMES,

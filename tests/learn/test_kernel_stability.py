@@ -21,7 +21,9 @@ from onmargin.models.kernel_forms import Bounded
 from onmargin.models.support import Support
 from onmargin.models.vectors import Grown, Vectors
 
-BLOCK, MILLION = 50_000, 1_000_000
+from ..soaking import either, soaked
+
+BLOCK, MILLION = 50_000, either(200_000, 1_000_000)
 BINARY = {"classes": (-1, 1), "gamma": 1.0, "fit_intercept": False}
 
 
@@ -68,6 +70,7 @@ def arrays_of(thing):
 # ---- projections
 
 
+@soaked
 @pytest.mark.parametrize("tolerance", [0.0, 1e-4])
 def test_projection_is_exact_after_a_million_rounds_of_twins(tolerance):
     """|K d - k| < 1e-6 for fresh points, and there is no NaN anywhere (an infinite budget is one number)."""
@@ -152,6 +155,7 @@ def test_projection_in_float32_is_exact_on_sorted_rows():
 # ---- memory
 
 
+@soaked
 @pytest.mark.parametrize(
     "make",
     [

@@ -11,15 +11,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
-from onmargin.estimators.kernel_form import GRAIN
 
 import onmargin as om
+from onmargin.interface.support import FINE
 from onmargin.learn.vocabulary import FORGETRON_MISTAKES, QUOTA
 
 from ..kernel_streams import DRAWN, KERNELS, build, comparators, holds, losses_of, often, streams, watch
 
 AGGRESSIVENESS = st.sampled_from([10.0, 0.01, 0.1, 1.0])
-NEAR = np.sqrt(GRAIN)  # share of |phi(x)| below which a distance from the span counts as none
+NEAR = np.sqrt(FINE)  # share of |phi(x)| below which a distance from the span counts as none
 
 
 def learner(stream, outputs, step, C=1.0):

@@ -109,11 +109,11 @@ def test_frames_and_names_of_classes():
 
 
 def test_blocks_do_not_show(monkeypatch):
-    from onmargin.interface import passes as lessons
+    from onmargin.interface import passes
 
     model = om.PassiveAggressiveClassifier(class_weight="balanced")
     result = om.sweep(model, {"C": [0.1, 1.0]}, X, Y)
-    monkeypatch.setattr(lessons, "BLOCK", 7)
+    monkeypatch.setattr(passes, "BLOCK", 7)
     again = om.sweep(model, {"C": [0.1, 1.0]}, X, Y)
     assert again.rows == result.rows
     np.testing.assert_array_equal(again.best_model.coef_, result.best_model.coef_)

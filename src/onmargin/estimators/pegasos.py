@@ -210,15 +210,7 @@ class Pegasos(KernelForm, Classifier, Passes, Growing, Intercept, Labelled, Kern
 
     # ---- fit
 
-    def fit(
-        self,
-        X: object,
-        y: object,
-        coef_init: object = None,
-        intercept_init: object = None,
-        sample_weight: object = None,
-    ) -> Self:
-        """Learn from scratch in at most `max_iter` passes (`warm_start`: go on from here)."""
+    def _fit(self, X: object, y: object, coef: object, intercept: object, sample_weight: object) -> Self:
         with self._all_or_nothing():
             rows = _num_samples(X)
             self._lam = 1.0 / max(rows, 1)
@@ -226,7 +218,7 @@ class Pegasos(KernelForm, Classifier, Passes, Growing, Intercept, Labelled, Kern
             batch = self.batch_size if isinstance(self.batch_size, int | np.integer) else 1
             most = self.max_iter if isinstance(self.max_iter, int | np.integer) else 1
             self._rounds = float(max(-(-(begun + rows * most) // max(batch, 1)), 1))
-            self._fit(X, y, coef_init, intercept_init, sample_weight)
+            super()._fit(X, y, coef, intercept, sample_weight)
             del self._lam, self._rounds
         return self
 

@@ -165,16 +165,6 @@ class PassiveAggressiveUniclass(
     # ---- answers
 
     @property
-    def coef_(self) -> np.ndarray:
-        """The centre as a row, where it is spelled in features."""
-        return self._form().coef()
-
-    @property
-    def intercept_(self) -> np.ndarray:
-        """0: a ball has no constant coordinate."""
-        return self._form().intercept()
-
-    @property
     def center_(self) -> np.ndarray:
         """The centre of the ball."""
         return np.asarray(self.coef_[0])

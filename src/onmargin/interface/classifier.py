@@ -8,11 +8,10 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 
 from ..models.asking import Asking
-from .dicts import BoundStream, Example, is_unseen, learn_many, open_stream, predict_many, ready_round
+from .dicts import Example, is_unseen, learn_many, open_stream, predict_many, ready_round
 from .label_targets import LabelTargets
 from .labels import Labels
 from .learner import Learner
-from .weights import top_features
 
 
 class Classifier(ClassifierMixin, Learner):  # type: ignore[misc]
@@ -109,7 +108,7 @@ class Classifier(ClassifierMixin, Learner):  # type: ignore[misc]
     def predict_one(self, x: Example) -> Any:
         """The label (or {label: bool}); None before any label."""
         stream = self._stream
-        if isinstance(stream, BoundStream) and stream.answers is not None:
+        if stream is not None and stream.answers is not None:
             return stream.answers[stream.guess(x)]
         if stream is None:
             if self._model is None or self._labels is None or not self._labels.known:
@@ -125,32 +124,6 @@ class Classifier(ClassifierMixin, Learner):  # type: ignore[misc]
     def threshold_(self) -> Any:
         """Label sets: the running threshold (0 where none is kept)."""
         return self._fitted().threshold
-
-    # ---- what was learned
-
-    @property
-    def coef_(self) -> np.ndarray:
-        """Weights of the features, where there are such: (1, d) for one output, (K, d) for several."""
-        return self._form().coef()
-
-    @property
-    def intercept_(self) -> np.ndarray:
-        """Weight of the constant coordinate times its value; for label sets less the threshold."""
-        return self._form().intercept()
-
-    def top_features(self, k: int = 10) -> Any:
-        """The k heaviest features of every output: columns class, feature, weight."""
-        return top_features(self, self.coef_, k)
-
-    def explain(self, x: object, k: int | None = None) -> Any:
-        """What each feature of one example adds to each score: weight times value.
-
-        Columns class, feature, value, weight, contribution; the constant coordinate is the row
-        "(intercept)". The contributions of a class add up to its linear score. In kernel form: what each
-        support vector adds; columns class, support (its number in `support_`), coefficient, kernel,
-        contribution.
-        """
-        return self._form().explain(x, k, self.intercept_)
 
     def _losses_of(self, scores: np.ndarray, y: object) -> np.ndarray:
         """Losses of y s, of the margin over the best rival, or of the lowest relevant label's."""

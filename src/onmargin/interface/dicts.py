@@ -110,6 +110,10 @@ class Stream:
         """A round of weight 1 whose label is known; False, and nothing changed, where it is not so."""
         return False
 
+    def guess(self, x: Example) -> float:
+        """What `decide` says of one dict, where `answers` are there."""
+        raise NotImplementedError
+
     def check(self, x: Example) -> None:
         """Refuse an example that cannot be learned from."""
         self.packer.check(x)
@@ -125,7 +129,10 @@ class BoundStream(Stream):
         super().bind()
         entries = self.entries = self.entries or BoundEntries()
         entries.bind(self.model, self.packer.rows, self.target)
-        self.learn_plainly, self.guess_row = entries.learn_plainly, entries.guess
+        self.learn_entry, self.guess_entry, self.single = (
+            entries.learn_entry, entries.guess_entry, entries.single
+        )  # fmt: skip
+        self.plain, self.arrays, self.chosen, self.scratch = entries.learned
         self.quick = self.coded is not None and getattr(self.owner, "class_weight", None) is None
         self.answers = None if entries.averaged else self.owner._targets().answers()
 
@@ -160,11 +167,16 @@ class BoundStream(Stream):
             self.give_back()
             return False
         self.target[0] = target
-        if not self.learn_plainly():
+        model = self.model
+        tally = self.learn_entry(
+            self.plain, self.arrays, self.chosen, model.clock, self.scratch, NO_TRACE, 0, 0, 1
+        )
+        if not tally[1]:
             self.give_back()
             return False
         if fresh:
             fresh.clear()
+        model.clock = tally[0]
         return True
 
     def guess(self, x: Example) -> float:
@@ -177,7 +189,7 @@ class BoundStream(Stream):
                 packer.rewrite(tuple(x.values()))
             else:
                 self.ask(x)
-            guess = self.guess_row()
+            guess: float = self.guess_entry(*self.single, self.model.clock)
         except BadInput:
             raise
         except (ValueError, struct.error):  # (an array among the values has no truth)

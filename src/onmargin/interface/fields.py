@@ -20,8 +20,10 @@ from ..errors import BadInput, BadType, require_whole
 from .river import register
 
 LEARNERS: dict[str, type] = {}
-GROUPS: set[type] = set()
 """Every learner by its name, as far as its module is loaded; `estimators.every` loads all."""
+
+GROUPS: set[type] = set()
+"""Groups of parameters that several learners have."""
 
 Class = TypeVar("Class")
 Limit = Callable[[str, object], None]
@@ -136,6 +138,31 @@ def check_limits(owner: object) -> None:
     for name, known, value in declared(owner):
         if known.limit is not None:
             known.limit(name, value)
+
+
+def lasting(owner: object) -> dict[str, object]:
+    """Parameters that shape the state: they stay as they were when learning began."""
+    return {name: value for name, known, value in declared(owner) if known.lasting}
+
+
+def check_lasting(owner: object, begun: dict[str, object]) -> None:
+    """Refuse to go on where one of them was changed."""
+    for name, value in lasting(owner).items():
+        if not _same(begun.get(name, value), value):
+            raise BadInput(
+                f"{name}= was {begun[name]!r} when learning began and is {value!r} now; set it "
+                "back, or fit anew"
+            )
+
+
+def _same(first: object, second: object) -> bool:
+    """Equal, also where they are arrays, or lists of them."""
+    if isinstance(first, list | tuple) and isinstance(second, list | tuple):
+        return len(first) == len(second) and all(map(_same, first, second))
+    if isinstance(first, np.ndarray | list | tuple) or isinstance(second, np.ndarray | list | tuple):
+        equal: Callable[..., bool] = np.array_equal
+        return equal(first, second)
+    return bool(first == second)
 
 
 @dataclass_transform(
@@ -289,7 +316,10 @@ class ClassWeights:
 class Horizon:
     """How many rounds are remembered."""
 
-    horizon: float | None = plain(default=None, lasting=True)
+    horizon: float | None = above_zero(
+        default=None, none=True, lasting=True, also=lambda rounds: rounds > 1,
+        wanted="a number of rounds above 1, or None",
+    )  # fmt: skip
 
 
 @group

@@ -18,7 +18,6 @@ from ..models.weights import Model
 from .learner import Learner
 from .passes import Sums, run_passes
 from .tables import Table, checked_weights
-from .weights import top_features
 
 SIDES = np.array([[0], [1]], np.int8)  # marks of the worse and of the better members
 STRETCH = 4096  # rounds at a time
@@ -111,28 +110,6 @@ class Grouped(Learner):
     def decision_function(self, X: object) -> np.ndarray:
         """The score of every row, by the average where one is kept."""
         return np.asarray(self._scores(X)[:, 0])
-
-    @property
-    def coef_(self) -> np.ndarray:
-        """Weights of the features, (1, d)."""
-        return self._form().coef()
-
-    @property
-    def intercept_(self) -> np.ndarray:
-        """Weight of the constant coordinate times its value."""
-        return self._form().intercept()
-
-    def top_features(self, k: int = 10) -> Any:
-        """The k heaviest features: columns class, feature, weight."""
-        return top_features(self, self.coef_, k)
-
-    def explain(self, x: object, k: int | None = None) -> Any:
-        """What each feature of one example adds to its score: weight times value.
-
-        Columns class, feature, value, weight, contribution; the constant coordinate is the row
-        "(intercept)".
-        """
-        return self._form().explain(x, k, self.intercept_)
 
 
 def read_groups(qid: object, rows: int) -> tuple[np.ndarray, int]:

@@ -16,6 +16,7 @@ from ..learn.vocabulary import NONE, Examples
 from ..models.lanes import AT_ONCE, LaneModels, can_sweep
 from ..models.weights import Numbers
 from ..results.sweep_result import DIVERGED, Line
+from .fields import lasting
 from .learner import Learner
 from .passes import Part, TrainingSet, blocks
 from .tables import Table
@@ -53,7 +54,7 @@ class Sixteen:
         inner = twin._fitted()
         self.lanes.write(lane, inner)
         inner.choose(twin._table_row(), twin.numbers())
-        twin._begun = twin._lasting()
+        twin._begun = lasting(twin)
         return twin
 
 

@@ -27,13 +27,13 @@ from ..models.weights import Model, Numbers
 from ..results.progress import Progress
 from .dicts import BoundStream, Stream
 from .draws import seed_of, uniforms
-from .fields import check_limits, declared, refuse_unknown, require_positive
+from .fields import check_lasting, check_limits, lasting, refuse_unknown
 from .passes import Game, NotFinite, Stopping, Sums, TrainingSet, run_passes
 from .river import River
 from .tables import Columns, Table, bad_row, checked_weights, read_array, width_of
 from .targets import NumberTargets
 from .watch import Wanted, watch_each, watch_table
-from .weights import WeightsForm
+from .weights import WeightsForm, top_features
 
 
 class Learner(River):
@@ -86,35 +86,18 @@ class Learner(River):
     def _check_parameters(self) -> None:
         """Refuse parameters that make no sense, each in one line."""
         check_limits(self)
-        horizon = getattr(self, "horizon", None)
-        if horizon is not None:
-            self._check_horizon(horizon)
+        if getattr(self, "horizon", None) is not None:
+            if getattr(self, "average", False):
+                raise BadInput("average=True remembers all that horizon= is to forget; choose one of them")
+            if getattr(self, "kernel", None) is not None:
+                raise BadInput("horizon= is for weights; kernel learners forget by Forgetron, or budget=")
         if self._draws and isinstance(self.random_state, int | np.integer):
             seed_of(self)
         self._form().check_parameters()
 
-    def _check_horizon(self, horizon: Any) -> None:
-        """Forgetting: how long a round is remembered."""
-        require_positive("horizon", horizon, False, False)
-        if horizon <= 1:
-            raise BadInput(f"horizon={horizon!r}; wanted a number of rounds above 1, or None")
-        if getattr(self, "average", False):
-            raise BadInput("average=True remembers all that horizon= is to forget; choose one of them")
-        if getattr(self, "kernel", None) is not None:
-            raise BadInput("horizon= is for weights; kernel learners forget by Forgetron, or budget=")
-
-    def _lasting(self) -> dict[str, object]:
-        """Parameters that shape the state: they stay as they were when learning began."""
-        return {name: value for name, known, value in declared(self) if known.lasting}
-
     def _check_lasting(self) -> None:
-        """Refuse to go on where one of them was changed."""
-        for name, value in self._lasting().items():
-            if not _same(self._begun.get(name, value), value):
-                raise BadInput(
-                    f"{name}= was {self._begun[name]!r} when learning began and is {value!r} now; set it "
-                    "back, or fit anew"
-                )
+        """Refuse to go on where a parameter that shapes the state was changed."""
+        check_lasting(self, self._begun)
 
     @property
     def _bias(self) -> float:
@@ -246,7 +229,7 @@ class Learner(River):
         if asking is not None:
             model.attach(asking.copy())  # a call that fails leaves the one that waits as it was
         self._begin(model, 0)
-        self._begun = self._lasting()
+        self._begun = lasting(self)
         return model
 
     def _ridge(self) -> float:
@@ -460,6 +443,32 @@ class Learner(River):
             raise self._bad_row(X, done, "nothing was predicted")
         return scores
 
+    # ---- what was learned
+
+    @property
+    def coef_(self) -> np.ndarray:
+        """Weights of the features, where there are such: (1, d) for one output, (K, d) for several."""
+        return self._form().coef()
+
+    @property
+    def intercept_(self) -> np.ndarray:
+        """Weight of the constant coordinate times its value; for label sets less the threshold."""
+        return self._form().intercept()
+
+    def top_features(self, k: int = 10) -> Any:
+        """The k heaviest features of every output: columns class, feature, weight."""
+        return top_features(self, self.coef_, k)
+
+    def explain(self, x: Any, k: int | None = None) -> Any:
+        """What each feature of one example adds to each score: weight times value.
+
+        Columns class, feature, value, weight, contribution; the constant coordinate is the row
+        "(intercept)". The contributions of a class add up to its linear score. In kernel form: what each
+        support vector adds; columns class, support (its number in `support_`), coefficient, kernel,
+        contribution.
+        """
+        return self._form().explain(x, k, self.intercept_)
+
     # ---- what protocols and files ask of it
 
     @property
@@ -507,12 +516,3 @@ class Learner(River):
 
     def _take_extras(self, kept: dict[str, Any]) -> None:
         """Take it on again."""
-
-
-def _same(first: Any, second: Any) -> bool:
-    """Equal, also where they are arrays, or lists of them."""
-    if isinstance(first, list | tuple) and isinstance(second, list | tuple):
-        return len(first) == len(second) and all(map(_same, first, second))
-    if any(isinstance(value, np.ndarray | list | tuple) for value in (first, second)):
-        return bool(np.array_equal(first, second))
-    return bool(first == second)

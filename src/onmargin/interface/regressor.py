@@ -9,7 +9,6 @@ from sklearn.base import RegressorMixin
 
 from .dicts import Example, is_unseen, learn_many, open_stream, predict_many, ready_round
 from .learner import Learner
-from .weights import top_features
 
 
 class Regressor(RegressorMixin, Learner):  # type: ignore[misc]
@@ -60,28 +59,6 @@ class Regressor(RegressorMixin, Learner):  # type: ignore[misc]
     def predict_many(self, X: object) -> Any:
         """A frame's answers as a series."""
         return predict_many(self, X, self.predict_one, self.predict)
-
-    @property
-    def coef_(self) -> np.ndarray:
-        """Weights of the features, where there are such: (1, d)."""
-        return self._form().coef()
-
-    @property
-    def intercept_(self) -> np.ndarray:
-        """Weight of the constant coordinate times its value."""
-        return self._form().intercept()
-
-    def top_features(self, k: int = 10) -> Any:
-        """The k heaviest features: columns class, feature, weight."""
-        return top_features(self, self.coef_, k)
-
-    def explain(self, x: object, k: int | None = None) -> Any:
-        """What each feature of one example adds to the score: weight times value.
-
-        Columns class, feature, value, weight, contribution; the constant coordinate is the row
-        "(intercept)". In kernel form: what each support vector adds.
-        """
-        return self._form().explain(x, k, self.intercept_)
 
     def _losses_of(self, scores: np.ndarray, y: object) -> np.ndarray:
         return np.asarray(np.maximum(0.0, np.abs(scores[:, 0] - y) - self.epsilon))

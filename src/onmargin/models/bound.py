@@ -15,7 +15,8 @@ from .weights import Model
 class BoundEntries:
     """What a stream of single rows calls. Larger arrays of the same types keep their entries.
 
-    `rows` is one reserved row and `target` room for its target, both written in place.
+    `rows` is one reserved row and `target` room for its target, both written in place. Whoever plays millions
+    of rows calls `learn_entry` on `learned` (the clock before the last) and `guess_entry` on `single` itself.
     """
 
     kind: object = None
@@ -30,6 +31,7 @@ class BoundEntries:
         self.averaged = bool(self.space.drift.size)
         self.spelled = self.averaged and not model.judges
         self.single = (rows, self.space, self.hyper, self.desk.scores)
+        self.learned = (self.plain, self.space, self.hyper, self.desk)
         kind = (model.played(), model.start.many, target.ndim)
         if kind != self.kind:
             learn = (self.plain, self.space, self.hyper, 0, self.desk, NO_TRACE, 0, 0, 1)
@@ -53,22 +55,6 @@ class BoundEntries:
         if tally[1]:
             model.clock = tally[0]
         return tally
-
-    def learn_plainly(self) -> bool:
-        """Play the row with a weight of 1 and no trace; was it finite?"""
-        model = self.model
-        tally = self.learn_entry(
-            self.plain, self.space, self.hyper, model.clock, self.desk, NO_TRACE, 0, 0, 1
-        )
-        if not tally[1]:
-            return False
-        model.clock = tally[0]
-        return True
-
-    def guess(self) -> float:
-        """What `decide` says of the row, by the running weights; NaN where it is not finite."""
-        guess: float = self.guess_entry(*self.single, self.model.clock)
-        return guess
 
     def answer(self) -> bool:
         """The row's scores into `out`, by the average where one is kept; was it finite?"""

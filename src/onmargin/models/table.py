@@ -1,8 +1,8 @@
 """Every algorithm is a row of one table: task, loss, step, space, query; its seed and its section.
 
-To add one: a function in `tasks`, `losses`, `steps` or a file in `spaces`, a row here, an oracle in the
-tests, which go over this table. FTRL rows are given with their first loss and step; any loss and any step
-goes with them (`recipe.py`).
+To add one: a function in `learn/tasks`, `losses` or `steps`, or a file in `learn/spaces`; a row here; an
+oracle in the tests, which go over this table. FTRL rows are given with their first loss and step; any loss
+and any step goes with them (`recipe.py`).
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""How labels arrive."""
+"""What is done with learners: test-then-train, sweeps, label plans, drift, merging, files."""

@@ -1,1 +1,1 @@
-"""What a run came to: its trace, its curves, its figures, its file."""
+"""What a run came to: its trace, its curves, its measures, its figures."""

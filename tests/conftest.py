@@ -1,0 +1,63 @@
+"""What all tests share: their order, what they are in `make soak`, and that CI skips none unnoticed.
+
+Order: tests whose loops share parts lie together. Two workers begin with a half each and take from the
+other's end when they are done (`--dist worksteal`), so few parts are compiled in both.
+
+Soak: with ONMARGIN_SOAK=1 (as `make soak` sets it) property tests belong to it too, with more streams than
+in `make test`; `soaking.py` has what other tests need to be longer there.
+
+Skips: see `skipping.py`.
+
+Threads: one for BLAS, also in the processes that tests start. There is a worker for each core, and threads
+that wait for each other burn both. Tests of threads ask for two themselves.
+"""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+from hypothesis import is_hypothesis_test, settings
+
+from .skipping import pytest_configure as pytest_configure
+from .soaking import SOAKING
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # (before NumPy is imported)
+MORE = 8  # times as many examples
+
+# What is in the name of a file tells what its loops share; others: linear learners.
+FAMILIES = (
+    ("kernel", "om2", "experiments"),
+    ("paired", "pairs", "ranker", "candidate", "grouped", "reservoir", "online_auc"),
+    ("sampler", "bbq", "asking", "banditron", "label_plan", "tracking", "drift"),
+    ("pegasos", "optimum", "transfer"),
+)
+
+
+def family(path: str) -> int:
+    """The place of a file's family in the order."""
+    return next(
+        (at for at, words in enumerate(FAMILIES) if any(word in path for word in words)), len(FAMILIES)
+    )
+
+
+@pytest.hookimpl(tryfirst=True)  # before marks are looked at
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: family(item.nodeid.partition("::")[0]))
+    if SOAKING:
+        soak_properties(items)
+
+
+def soak_properties(items: list[pytest.Item]) -> None:
+    """Mark property tests, and draw more examples for each (where Hypothesis keeps the number is private)."""
+    longer = set()
+    for item in items:
+        test = getattr(item, "obj", None)
+        if is_hypothesis_test(test):
+            item.add_marker("soak")
+            if test not in longer:
+                given = test._hypothesis_internal_use_settings or settings.default
+                test._hypothesis_internal_use_settings = settings(
+                    given, max_examples=MORE * given.max_examples
+                )
+                longer.add(test)
