@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import os
-import subprocess
 import sys
 import warnings
 from pathlib import Path
@@ -18,8 +16,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from river import base, checks
 
 import onmargin as om
+from tests.once import as_plain_python
 
-from ..uncompiled import ROOT
 from . import refusals
 from .test_kernel_conformance import failures
 from .test_paired_conformance import answers, judge
@@ -51,10 +49,8 @@ def in_rivers_words(model: Any) -> list[str]:
 def found(tmp_path_factory: Any) -> Any:
     """What both say, as plain Python, in another process."""
     path = tmp_path_factory.mktemp("plain") / "answers"
-    command = [sys.executable, "-m", "tests.estimators.test_asking_conformance", str(path)]
-    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
-    subprocess.run(command, check=True, cwd=ROOT, env=environment, timeout=300)
-    return json.loads(path.read_text())
+    said = as_plain_python("tests.estimators.test_asking_conformance", path, "default")
+    return json.loads(said.read_text())
 
 
 @pytest.mark.parametrize("number", [0, 1])

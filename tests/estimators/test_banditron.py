@@ -8,9 +8,7 @@ from __future__ import annotations
 import copy
 import itertools
 import json
-import os
 import pickle
-import subprocess
 import sys
 from pathlib import Path
 
@@ -23,8 +21,8 @@ from river import checks
 import onmargin as om
 from onmargin.errors import BadFile, BadInput
 from onmargin.protocols import container as saved
+from tests.once import as_plain_python
 
-from ..uncompiled import ROOT
 from . import refusals
 from .test_paired_conformance import answers, judge
 
@@ -373,10 +371,8 @@ def test_two_classes_have_one_score():
 def conformance(tmp_path_factory):
     """What the program below writes."""
     path = tmp_path_factory.mktemp("conformance") / "answers"
-    command = [sys.executable, "-m", "tests.estimators.test_banditron", str(path)]
-    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
-    subprocess.run(command, check=True, cwd=ROOT, env=environment, timeout=300)
-    return json.loads(path.read_text())
+    said = as_plain_python("tests.estimators.test_banditron", path, "default")
+    return json.loads(said.read_text())
 
 
 def test_scikit_learn(conformance):

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import gc
 import json
-import os
-import subprocess
 import sys
 import warnings
 from functools import partial
@@ -25,6 +23,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import onmargin as om
 from onmargin.compiled import parts
+from tests.once import as_plain_python
 
 LEARNERS = [
     om.Perceptron,
@@ -86,9 +85,7 @@ SAYS = {"scikit-learn": scikit_learn_says, "river": river_says}
 def uncompiled(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """What the checks say of every learner that is not in COMPILED, as plain Python."""
     path = tmp_path_factory.mktemp("conformance") / "results.json"
-    command = [sys.executable, "-W", "error", "-m", "tests.estimators.test_conformance", str(path)]
-    subprocess.run(command, check=True, cwd=ROOT, env={**os.environ, "NUMBA_DISABLE_JIT": "1"}, timeout=300)
-    return json.loads(path.read_text())
+    return json.loads(as_plain_python("tests.estimators.test_conformance", path).read_text())
 
 
 @pytest.fixture

@@ -7,8 +7,6 @@ form are asked as plain Python, in another process (see `tests.uncompiled`).
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
 import warnings
 from pathlib import Path
@@ -20,8 +18,8 @@ from river import base
 from sklearn.utils.estimator_checks import check_estimator
 
 import onmargin as om
+from tests.once import as_plain_python
 
-from ..uncompiled import ROOT
 from .test_kernel_conformance import NOT_FOR_US, failures, frozen, short_sets  # noqa: F401
 
 PLAIN = [
@@ -56,10 +54,8 @@ def judge(model: Any, found: dict[str, Any]) -> None:
 
 def test_scikit_learn(tmp_path: Any) -> None:
     """One process for all."""
-    command = [sys.executable, "-m", "tests.estimators.test_paired_conformance", str(tmp_path / "answers")]
-    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
-    subprocess.run(command, check=True, cwd=ROOT, env=environment, timeout=300)
-    written = json.loads((tmp_path / "answers").read_text())
+    said = as_plain_python("tests.estimators.test_paired_conformance", tmp_path / "answers", "default")
+    written = json.loads(said.read_text())
     for model in PLAIN:
         judge(model, written[repr(model)])
 

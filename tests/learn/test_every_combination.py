@@ -6,8 +6,6 @@ plain Python: `NUMBA_DISABLE_JIT=1 python -m tests.learn.test_every_combination 
 
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -18,6 +16,7 @@ from numpy.testing import assert_allclose
 
 import onmargin as om
 from onmargin.errors import BadInput
+from tests.once import as_plain_python
 
 from ..oracles import play
 from ..students import REGULARIZER, SCALING, can_average, for_oracle, stream
@@ -100,9 +99,7 @@ def numbers_of(combination):
 def learned(tmp_path_factory):
     """What plain Python makes of every combination, in one process."""
     path = tmp_path_factory.mktemp("combinations") / "numbers.npz"
-    command = [sys.executable, "-m", "tests.learn.test_every_combination", str(path)]
-    subprocess.run(command, check=True, cwd=ROOT, env={**os.environ, "NUMBA_DISABLE_JIT": "1"}, timeout=300)
-    with np.load(path) as file:
+    with np.load(as_plain_python("tests.learn.test_every_combination", path, "default")) as file:
         return dict(file)
 
 

@@ -6,8 +6,6 @@ twice would take minutes): `NUMBA_DISABLE_JIT=1 python -m tests.learn.test_oracl
 
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -18,6 +16,7 @@ from numpy.testing import assert_allclose
 
 import onmargin as om
 from onmargin.models.table import ROWS, row_named
+from tests.once import as_plain_python
 
 from ..kernel_students import KERNEL_NAMES
 from ..oracles import ORACLES, play
@@ -90,9 +89,7 @@ def test_learner_equals_its_oracle(name):
 def uncompiled(tmp_path_factory):
     """What plain Python makes of every row of the table, in one process."""
     path = tmp_path_factory.mktemp("oracles") / "numbers.npz"
-    command = [sys.executable, "-W", "error", "-m", "tests.learn.test_oracles", str(path)]
-    subprocess.run(command, check=True, cwd=ROOT, env={**os.environ, "NUMBA_DISABLE_JIT": "1"}, timeout=300)
-    with np.load(path) as file:
+    with np.load(as_plain_python("tests.learn.test_oracles", path)) as file:
         return dict(file)
 
 

@@ -6,8 +6,6 @@ it: `NUMBA_DISABLE_JIT=1 python -m tests.learn.test_plain_python FILE`.
 
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -17,6 +15,7 @@ from numpy.testing import assert_allclose
 
 import onmargin as om
 from onmargin.models.table import row_named
+from tests.once import as_plain_python
 
 from ..oracles import ORACLES
 from ..students import can_average, stream, student, tables
@@ -39,9 +38,7 @@ def numbers(name):
 def uncompiled(tmp_path_factory):
     """What plain Python makes of every row of the table, in one process."""
     path = tmp_path_factory.mktemp("plain") / "numbers.npz"
-    command = [sys.executable, "-m", "tests.learn.test_plain_python", str(path)]
-    subprocess.run(command, check=True, cwd=ROOT, env={**os.environ, "NUMBA_DISABLE_JIT": "1"}, timeout=300)
-    with np.load(path) as file:
+    with np.load(as_plain_python("tests.learn.test_plain_python", path, "default")) as file:
         return dict(file)
 
 
