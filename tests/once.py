@@ -17,13 +17,14 @@ def as_plain_python(module: str, path: Path, warnings: str = "error") -> Path:
     `path` lies in a folder of pytest's; the file is beside the folders of all workers.
     """
     workers = os.environ.get("PYTEST_XDIST_WORKER") is not None
-    shared = path.parents[2 if workers else 1] / f"{module}.{path.name}"
+    shared = path.parents[2 if workers else 1] / module / path.name
+    shared.parent.mkdir(exist_ok=True)
     with open(f"{shared}.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if not shared.exists():
-            draft = shared.with_name(f"draft.{shared.name}")
-            command = [sys.executable, "-W", warnings, "-m", module, str(draft)]
+        done = Path(f"{shared}.done")
+        if not done.exists():
+            command = [sys.executable, "-W", warnings, "-m", module, str(shared)]
             environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
             subprocess.run(command, check=True, cwd=ROOT, env=environment, timeout=600)
-            draft.rename(shared)
+            done.touch()
     return shared

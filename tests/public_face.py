@@ -6,6 +6,7 @@ marked with its place). A later change of the public face is made here on purpos
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 import json
 import types
@@ -31,7 +32,8 @@ def signature(function: Any) -> dict[str, str]:
 def face_of_class(cls: type) -> dict[str, Any]:
     """Constructor, methods, properties."""
     found: dict[str, Any] = {}
-    for name in sorted(dir(cls)):
+    fields = {field.name for field in dataclasses.fields(cls)} if dataclasses.is_dataclass(cls) else set()
+    for name in sorted(set(dir(cls)) - fields):
         value = inspect.getattr_static(cls, name)
         if name.startswith("_") and name != "__init__":
             continue
@@ -55,7 +57,7 @@ def face() -> dict[str, Any]:
         value = getattr(om, name)
         if isinstance(value, types.ModuleType):
             names = [n for n in dir(value) if not n.startswith("_")]
-            public = getattr(value, "__all__", None) or [
+            public = [
                 n
                 for n in names
                 if callable(getattr(value, n))

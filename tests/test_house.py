@@ -149,3 +149,15 @@ def test_files_hold_one_noun():
     long = {name: text.count("\n") for name, text in TEXTS.items() if text.count("\n") > 500}
     assert set(long) <= {"interface/targets.py", "interface/learner.py"}
     assert max(long.values(), default=0) <= 680
+
+
+def _asking(tests: Path) -> list[Path]:
+    return [*tests.glob("*conformance.py"), tests / "test_banditron.py", tests / "test_tracking.py"]
+
+
+def test_every_learner_goes_through_the_checks_of_scikit_learn():
+    """By its name in a file of checks (a new learner is entered there)."""
+    tests = Path(__file__).parent / "estimators"
+    text = "".join(path.read_text() for path in _asking(tests))
+    asked = {name for name in every() if f"om.{name}" in text}
+    assert {name for name, cls in every().items() if not cls.__dict__.get("inside", False)} - asked == set()

@@ -15,10 +15,6 @@ def test_no_public_name_has_come_or_gone():
 
 
 @pytest.mark.parametrize("name", sorted(WRITTEN))
-def test_signatures_and_defaults_are_those_of_the_snapshot(name):
-    """Methods may be added; those that are there keep their signatures. Constructors are exactly the same."""
-    written, now = WRITTEN[name], FACE[name]
-    missing = {member: value for member, value in written.items() if now.get(member) != value}
-    assert missing == {}
-    if "__init__" in written:
-        assert now["__init__"] == written["__init__"]
+def test_names_signatures_and_defaults_are_those_of_the_snapshot(name):
+    """A change made on purpose is written anew by `python -m tests.public_face`, and seen in the diff."""
+    assert FACE[name] == WRITTEN[name]

@@ -49,7 +49,8 @@ class Comparisons:
 
     def run(self, path: Path) -> dict[str, np.ndarray]:
         """Start the program (once, however many workers ask), read what it wrote."""
-        with np.load(as_plain_python(self.module, path)) as file:
+        self.path = as_plain_python(self.module, path)
+        with np.load(self.path) as file:
             return dict(file)
 
     def compare(self, name: str, written: dict[str, np.ndarray]) -> None:

@@ -38,9 +38,10 @@ LEARNERS = [
     om.FTRLRegressor,
     om.Pegasos,
     partial(om.OnlineClassifier, om.Recipe(step="pa1")),
+    ONLINE_REGRESSOR := partial(om.OnlineRegressor, om.Recipe("regression", loss="epsilon_insensitive")),
 ]
 COMPILED = (om.PassiveAggressiveClassifier, om.PassiveAggressiveRegressor, om.PassiveAggressiveUniclass)
-NUMBERS = (om.PassiveAggressiveRegressor, om.FTRLRegressor)
+NUMBERS = (om.PassiveAggressiveRegressor, om.FTRLRegressor, ONLINE_REGRESSOR)
 # What scikit-learn itself leaves out for every estimator of this kind.
 NOT_FOR_US = ("SCIPY_ARRAY_API is not set", "does not have a predict_proba method")
 ROOT = Path(__file__).parents[2]

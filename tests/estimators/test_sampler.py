@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 import onmargin as om
+from onmargin.learn import queries
 
 from ..uncompiled import Comparisons
 
@@ -99,6 +100,10 @@ RULES = [
     {"rule": "margin", "target_rate": 0.1}, {"rule": "adaptive", "target_rate": 0.3}, {"budget": 9},
     {"budget": 4, "window": 15}, {"budget": 3, "window": 40, "rule": "random"},
 ]  # fmt: skip
+
+
+def test_every_rule_has_its_oracle():
+    assert {told.get("rule", "bernoulli") for told in RULES} == set(queries.RULES)
 
 
 @pytest.mark.parametrize("told", RULES, ids=str)

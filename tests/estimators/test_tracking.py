@@ -209,7 +209,7 @@ def test_all_agree(tmp_path):
     written = COMPARISONS.run(tmp_path / "pairs.npz")
     for name in COMPARISONS.entries:
         COMPARISONS.compare(name, written)
-    conformance = json.loads((tmp_path / "pairs.json").read_text())
+    conformance = json.loads(COMPARISONS.path.with_suffix(".json").read_text())
     for model in CONFORMING:
         judge(model, {name: said for name, said in conformance[repr(model)][0].items() if name not in A_BALL})
         assert conformance[repr(model)][1] == sorted(om.conformance.river(model)) == []

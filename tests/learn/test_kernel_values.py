@@ -176,5 +176,9 @@ def test_many_rows_are_answered_like_one(kind):
     assert (model.predict(rows)[clear] == model.classes_[alone.argmax(axis=1)][clear]).all()
 
 
+def test_every_kernel_with_a_name_is_compared_with_scikit_learn():
+    assert set(k.NAMED) - {"precomputed"} <= set(THEIRS)
+
+
 if __name__ == "__main__":
     COMPARISONS.write(sys.argv[1])

@@ -188,6 +188,9 @@ def learner(cls: type[Class]) -> type[Class]:
         cls.__annotations__[name] = ClassVar
         setattr(cls, name, value)
     made = dataclasses.dataclass(eq=False, repr=False, match_args=False)(cls)
+    for field in dataclasses.fields(made):  # type: ignore[arg-type]
+        if "declared" not in field.metadata:
+            raise TypeError(f"{cls.__name__}.{field.name} is no declared parameter; write it without a type")
     if hasattr(made, "answers_names"):
         known = {field.name for field in dataclasses.fields(made)}  # type: ignore[arg-type]
         setattr(made, "__init__", _answering(made.__init__, known))  # noqa: B010

@@ -134,7 +134,7 @@ class Model:
     @property
     def mergeable(self) -> bool:
         """Are weights all it keeps?"""
-        return isinstance(self.space, linear.Linear)
+        return self.row.space.mergeable
 
     def is_at_zero(self) -> bool:
         """Are all weights 0?"""

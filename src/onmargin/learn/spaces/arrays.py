@@ -74,7 +74,8 @@ class Space(NamedTuple):
 
     `mean` turns the scores just given into those of the average (None: it must be spelled out);
     `weights` and `average` spell out the weights that predict the next round, and their average;
-    `settle` puts sums right after the arrays took on another shape; `flat`: a score is <w, x>.
+    `settle` puts sums right after the arrays took on another shape; `flat`: a score is <w, x>;
+    `mergeable`: weights (and their drift) are all that is kept, so that models may be averaged.
     """
 
     name: str
@@ -88,6 +89,7 @@ class Space(NamedTuple):
     average: Callable[..., np.ndarray] = less_drift
     settle: Callable[..., None] | None = None
     flat: bool = True
+    mergeable: bool = False
 
 
 def padded(outputs: int, many: bool) -> int:

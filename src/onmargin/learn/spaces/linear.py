@@ -46,4 +46,4 @@ def move(space, rows, now, pull, step, margin, hyper):
     return step
 
 
-LINEAR = Space("linear", Linear, FIELDS, score, size, move)
+LINEAR = Space("linear", Linear, FIELDS, score, size, move, mergeable=True)
