@@ -34,7 +34,12 @@ NEED = {
 }
 
 
-@pytest.mark.parametrize("name", NAMES)
+LONG = ("imbalance", "digits", "letor")  # minutes with their seeds: in `make soak`
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.soak] if name in LONG else []) for name in NAMES]
+)
 def test_claims_hold(name):
     """Means over seeds, with the tolerance that the mathematics states."""
     if name in NEED and not (real.folder() / NEED[name]).exists():
