@@ -45,7 +45,7 @@ class BBQ(AsksForLabels, Shuffled, Classes, KernelParameters):
     Parameters
     ----------
     epsilon, delta : how near, and how surely.
-    confidence : "hoeffding" (as above_zero), or "seed" for ln(t (t + 1) / (2 delta)): 1 - 4 delta only.
+    confidence : "hoeffding" (as above), or "seed" for ln(t (t + 1) / (2 delta)): 1 - 4 delta only.
     kappa : None, or a number in (0, 1): BBQ(kappa), which asks where r >= t^-kappa.
     kernel, gamma, degree, coef0 : the kernel form (kernels whose k(x, x) is not 1 are normalised).
     scale : rows with a norm above 1 are scaled to 1, with one warning a call; False: they are refused.
@@ -118,6 +118,7 @@ class BBQ(AsksForLabels, Shuffled, Classes, KernelParameters):
 
     def certainty(self, X: object) -> np.ndarray:
         """Half-widths: how far each estimate may be from the truth, for the round to come."""
+        check_limits(self)
         inner = self._ridge()
         _, variances, lengths = inner.estimates(X)
         rule = SEED if self.confidence == "seed" else HOEFFDING

@@ -60,7 +60,7 @@ class AsksForLabels(ClassifierMixin, River):  # type: ignore[misc]
     n_features_in_, feature_names_in_ = Inner(), Inner()
     support_, support_vectors_, dual_coef_, n_support_ = Inner(), Inner(), Inner(), Inner()
     gamma_, budget_, lam_, p_, kernel_weights_ = Inner(), Inner(), Inner(), Inner(), Inner()
-    objective_, dual_gap_ = Inner(), Inner()
+    objective_, dual_gap_, n_kernels_ = Inner(), Inner(), Inner()
 
     def _made_inner(self) -> Classifier:
         """A fresh learner."""

@@ -13,15 +13,17 @@ from .learner import Learner
 
 def mixed(learners: Sequence[Learner], shares: np.ndarray) -> Learner:
     """A learner with the mean of the weights; what cannot be averaged is refused with the reason."""
-    first, models = learners[0], [learner._fitted() for learner in learners]
-    if not models[0].mergeable:
+    first = learners[0]
+    if not first._fitted().mergeable:
         raise BadInput(f"{type(first).__name__} keeps more than weights; its models cannot be averaged")
+    models = [learner._fitted() for learner in learners]
     if any(model.kind == "kernel" for model in models):
         raise BadInput("got a kernel learner, which keeps vectors; wanted linear models of one kind")
     for other, model in zip(learners, models, strict=True):
         shape = (type(other), model.start.outputs, other.n_features_in_)
         if shape != (type(first), models[0].start.outputs, first.n_features_in_):
             raise BadInput("the models differ in class or shape; wanted linear models of one kind")
+        other._check_lasting()
         if _known(other) != _known(first):
             raise BadInput("the models know other labels or features; wanted the same in the same order")
         if bool(other._bias) != bool(first._bias):

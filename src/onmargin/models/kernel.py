@@ -7,7 +7,6 @@ products, played, absorbed. Rows are numbered as they come; a row of the same ta
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable
 from typing import Self, TypeAlias
 
@@ -295,7 +294,8 @@ class KernelModel(Model):
         support = self.support.as_wide_as(rows)
         if support is self.support:
             return self
-        wide = copy.copy(self)
+        wide = object.__new__(type(self))  # (nothing is prepared anew: a rule that asks stays this one's)
+        wide.__dict__.update(self.__dict__)
         wide.support = support
         return wide
 

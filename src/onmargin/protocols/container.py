@@ -62,7 +62,15 @@ def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, np.nda
     text = metadata["onmargin"]
     if metadata.get("digest") != _digest(text, arrays):
         raise BadFile(f"{path} is damaged: its content does not match its digest; use another copy")
-    return decode(json.loads(text)), arrays
+    try:
+        facts = decode(json.loads(text))
+    except BadFile:
+        raise
+    except Exception as error:
+        raise BadFile(f"{path} holds a value that cannot be read ({error}); use another copy") from None
+    if not isinstance(facts, dict):
+        raise BadFile(f"{path} holds no facts of a model; use another copy")
+    return facts, arrays
 
 
 def _safetensors() -> Any:

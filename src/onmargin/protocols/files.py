@@ -65,8 +65,9 @@ def load(path: Path, parts: Parts = None) -> Any:
     `parts` brings back a user's own functions, {name: function}; they must be those it was saved with.
     """
     facts, arrays = container.read(path)
-    for named in (facts, facts.get("asks") or facts):
-        if named.get("class", "") not in every():
+    asks = facts.get("asks")
+    for named in (facts, asks if isinstance(asks, dict) else facts):
+        if str(named.get("class")) not in every():
             raise BadFile(f"{path} holds a {named.get('class')!r}, which this version does not know")
     try:
         learner = _made(facts, parts)
@@ -75,7 +76,7 @@ def load(path: Path, parts: Parts = None) -> Any:
         return learner if facts["asks"] is None else _around(learner, facts["asks"], parts)
     except BadInput:
         raise
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except Exception as error:  # whatever a damaged file makes of it
         raise BadFile(
             f"{path} does not fit this version ({error}); written by {facts.get('version')}"
         ) from None

@@ -1,0 +1,113 @@
+"""What an attack on the rebuilt house found, each as small as it gets."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.exceptions import NotFittedError
+
+import onmargin as om
+from onmargin.errors import BadFile, BadInput
+from onmargin.protocols import container
+
+DRAW = np.random.default_rng(4)
+X = DRAW.normal(size=(40, 3))
+Y = (X[:, 0] > 0).astype(int)
+
+
+@pytest.mark.parametrize("inner", [om.Perceptron(kernel="rbf"), om.Projectron(), om.Forgetron()], ids=repr)
+def test_an_answer_about_a_name_never_met_leaves_what_was_counted(inner):
+    """Distances count new columns in a copy of the model; the rule that asks must stay with the model."""
+    model = om.SelectiveSampler(inner, budget=3, delta=1e9, random_state=0)
+    model.partial_fit(pd.DataFrame({"a": [1.0, -1.0]}), [1, 0], classes=[0, 1])
+    model.predict_one({"never met": 1.0})
+    assert all(model.query_one({"a": float(t)}) for t in range(3))
+    model.partial_fit(pd.DataFrame({"a": [0.5]}), [1])
+    assert model.n_queries_ == 3 and not model.query_one({"a": 1.0})
+
+
+def test_a_learner_that_forgets_forgets_in_dicts_too():
+    table = om.FTRLClassifier(rate=0.3, horizon=5.0).partial_fit(X, Y, classes=[0, 1])
+    dicts = om.FTRLClassifier(rate=0.3, horizon=5.0, classes=[0, 1])
+    for x, y in zip(X.tolist(), Y.tolist(), strict=True):
+        dicts.learn_one(dict(enumerate(x)), y)
+    assert_allclose(dicts.coef_, table.coef_, rtol=1e-12, atol=1e-12)
+
+
+def test_a_sampler_around_ftrl_learns_what_ftrl_learns():
+    """Also where a later dict brings a feature: the exponent stays that of the first."""
+    examples = [({0: -2.4, 1: 0.1, 3: -1.0}, 1), ({0: -0.6, 1: -0.8, 2: -0.5}, 1), ({0: 0.5, 2: -0.5}, 0)]
+    alone = om.FTRLClassifier(regularizer="pnorm", rate=0.1)
+    asked = om.SelectiveSampler(om.FTRLClassifier(regularizer="pnorm", rate=0.1), random_state=0)
+    for x, y in examples:
+        alone.learn_one(x, y)
+        asked.learn_one(x, y)
+    np.testing.assert_array_equal(asked.coef_, alone.coef_)
+
+
+def test_a_refused_drift_run_leaves_the_stream_of_dicts_whole():
+    model, plain = om.PassiveAggressiveRegressor(), om.PassiveAggressiveRegressor()
+    for one in (model, plain):
+        one.learn_one({"a": 1.0}, 2.0)
+    with pytest.raises(BadInput):
+        om.progressive(model, pd.DataFrame({"a": [np.nan]}), [1.0], drift=om.PageHinkley())
+    for one in (model, plain):
+        one.learn_one({"b": 1.0}, 3.0)
+    np.testing.assert_array_equal(model.coef_, plain.coef_)
+
+
+def test_pairs_for_a_ball_have_a_number_beside_each_point():
+    with pytest.raises(BadInput, match="the target is None; wanted a number"):
+        om.progressive(om.PassiveAggressiveUniclass(), [({"a": 1.0}, None)])
+
+
+def test_bad_parameters_of_bbq_are_refused_before_it_answers():
+    model = om.BBQ(random_state=0).fit(X / 9, Y).set_params(delta=2.0)
+    with pytest.raises(BadInput, match="delta=2.0; wanted a probability"):
+        model.certainty(X / 9)
+
+
+def test_what_cannot_be_merged_says_so_before_others_are_looked_at():
+    fitted = om.ShiftingPerceptron().partial_fit(X, Y, classes=[0, 1])
+    with pytest.raises(BadInput, match="keeps more than weights"):
+        om.merge([fitted, om.ShiftingPerceptron()])
+    with pytest.raises(NotFittedError):
+        om.merge([om.Perceptron().fit(X, Y), om.Perceptron()])
+
+
+@pytest.mark.parametrize("value", [{"int": "zz"}, {"dict": [[1]]}, {"array": "?!", "shape": 3, "items": []}])
+def test_a_value_that_cannot_be_read_is_one_line(value, tmp_path, monkeypatch):
+    path = tmp_path / "m.onm"
+    om.save(om.Perceptron().fit(X, Y), path)
+    facts, arrays = container.read(path)
+    written = json.loads(json.dumps(container.encode(facts)))
+    written["dict"][0][1] = value
+    monkeypatch.setattr(container, "encode", lambda _: written)
+    container.write(path, facts, arrays)
+    monkeypatch.undo()
+    with pytest.raises(BadFile) as refused:
+        om.load(path)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"columns": 3}, {"columns": np.zeros(2)}, {"asks": np.zeros(2)}, {"asks": 5}, {"class": ["x"]},
+        {"model": {"start": (1 << 50, 1, False, False, "float64", 1.0, ())}}, {"found": None}, {"targets": 1},
+    ],
+    ids=lambda damage: str(next(iter(damage))),
+)  # fmt: skip
+def test_facts_of_a_wrong_kind_are_one_line(damage, tmp_path):
+    path = tmp_path / "m.onm"
+    om.save(om.Perceptron().fit(X, Y), path)
+    facts, arrays = container.read(path)
+    facts |= {name: facts[name] | value if name == "model" else value for name, value in damage.items()}
+    container.write(path, facts, arrays)
+    with pytest.raises((BadFile, BadInput)) as refused:
+        om.load(path)
+    assert "\n" not in str(refused.value)
