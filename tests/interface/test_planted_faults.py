@@ -33,7 +33,7 @@ def test_the_entropic_sum_knows_every_feature_as_it_comes():
         regularizer="entropic", radius=2.0, rate=0.3, fit_intercept=False, classes=[0, 1]
     )
     theta: dict[str, float] = {}
-    for x, y in examples * 2:
+    for x, y in examples:
         theta |= {name: 0.0 for name in x if name not in theta}
         whole = sum(math.cosh(value) for value in theta.values())
         score = sum(2.0 * math.sinh(theta[name]) / whole * value for name, value in x.items())
@@ -82,6 +82,18 @@ def test_the_objective_of_many_vectors_is_that_of_their_gram_matrix(table):
     own = model.dual_coef_[0] @ rbf_kernel(vectors, vectors, 0.5) @ model.dual_coef_[0]
     losses = np.maximum(0.0, 1.0 - (2 * y - 1) * model.decision_function(table(rows)))
     assert model.objective_ == pytest.approx(0.005 * own + losses.mean(), rel=1e-9)
+
+
+def test_sparse_vectors_beyond_the_first_thousand_are_read_where_they_lie():
+    """Vectors are multiplied a thousand at a time."""
+    rows = sp.random(1150, 20, 0.1, "csr", random_state=np.random.default_rng(3))
+    y = np.random.default_rng(4).integers(0, 2, 1150)
+    model = om.PassiveAggressiveClassifier(C=0.01, kernel="linear", dtype="float64", fit_intercept=False)
+    model.partial_fit(rows, y, classes=[0, 1])
+    assert model.n_support_ > 1024
+    assert_allclose(
+        model.decision_function(rows[:4]), rows[:4] @ rows[model.support_].T @ model.dual_coef_[0], atol=1e-10
+    )
 
 
 def test_merged_thresholds_are_weighed():
