@@ -80,9 +80,7 @@ def run(root: Path, fault: Fault, python: str) -> tuple[int, str]:
         **os.environ, "PYTHONPATH": str(root / "src"), "NUMBA_DISABLE_JIT": "0" if fault.compiled else "1",
         "NUMBA_CACHE_DIR": str(root / "machine_code"),
     }  # fmt: skip
-    quiet = (
-        [] if fault.compiled else ["-W", "ignore::RuntimeWarning"]
-    )  # NumPy scalars warn there
+    quiet = [] if fault.compiled else ["-W", "ignore::RuntimeWarning"]  # NumPy scalars warn there
     command = [python, "-m", "pytest", "-n", "0", "-x", "-p", "no:cacheprovider", *quiet, *fault.tests]
     try:
         done = subprocess.run(

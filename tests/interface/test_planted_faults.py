@@ -86,8 +86,8 @@ def test_the_objective_of_many_vectors_is_that_of_their_gram_matrix(table):
 
 def test_sparse_vectors_beyond_the_first_thousand_are_read_where_they_lie():
     """Vectors are multiplied a thousand at a time."""
-    rows = sp.random(1150, 20, 0.1, "csr", random_state=np.random.default_rng(3))
-    y = np.random.default_rng(4).integers(0, 2, 1150)
+    rows = sp.random(1300, 20, 0.2, "csr", random_state=np.random.default_rng(3))
+    y = np.random.default_rng(4).integers(0, 2, 1300)
     model = om.PassiveAggressiveClassifier(C=0.01, kernel="linear", dtype="float64", fit_intercept=False)
     model.partial_fit(rows, y, classes=[0, 1])
     assert model.n_support_ > 1024
