@@ -146,9 +146,9 @@ def test_the_first_line_says_what_a_module_holds(name):
 
 
 def test_files_hold_one_noun():
-    long = {name: text.count("\n") for name, text in TEXTS.items() if text.count("\n") > 500}
-    assert set(long) <= {"interface/targets.py", "interface/learner.py"}
-    assert max(long.values(), default=0) <= 680
+    """The largest noun is the learner itself."""
+    long = {name: text.count("\n") for name, text in TEXTS.items() if text.count("\n") > 470}
+    assert set(long) <= {"interface/learner.py"} and max(long.values(), default=0) <= 520
 
 
 def _asking(tests: Path) -> list[Path]:

@@ -1,8 +1,8 @@
 """Parameters as dataclass fields: default, limits, may it change in mid-stream; and the registry.
 
 A parameter is declared once, in the class (or in a group of parameters that several classes have):
-`C: float = above_zero(1.0, inf=True)`. The limit is checked before learning, `lasting` ones stay as they
-were when learning began. `@learner` makes the constructor out of the fields, answers other libraries' names
+`C: float = above_zero(default=1.0, inf=True)`. The limit is checked before learning, `lasting` ones stay as
+they were when learning began. `@learner` makes the constructor out of the fields, answers other libraries' names
 with ours, and enters the class in `LEARNERS`, which saving, warming, River and the tests read.
 """
 
