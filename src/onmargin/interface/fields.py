@@ -2,8 +2,8 @@
 
 A parameter is declared once, in the class (or in a group of parameters that several classes have):
 `C: float = above_zero(default=1.0, inf=True)`. The limit is checked before learning, `lasting` ones stay as
-they were when learning began. `@learner` makes the constructor out of the fields, answers other libraries' names
-with ours, and enters the class in `LEARNERS`, which saving, warming, River and the tests read.
+they were when learning began. `@learner` makes the constructor out of the fields, answers other libraries'
+names with ours, and enters the class in `LEARNERS`, which saving, warming, River and the tests read.
 """
 
 from __future__ import annotations
