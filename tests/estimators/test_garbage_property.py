@@ -173,7 +173,7 @@ def assert_twins(model: Any, twin: Any) -> None:
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
 @given(data=st.data())
-@settings(max_examples=either(25, 100), deadline=None, phases=PHASES)
+@settings(max_examples=either(25, 100), deadline=None, derandomize=True, database=None, phases=PHASES)
 def test_garbage_leaves_no_trace(case: Case, data: Any) -> None:
     model, twin = case.make(), case.make()
     for _ in range(data.draw(st.integers(1, 6), label="rounds")):

@@ -111,3 +111,13 @@ def test_facts_of_a_wrong_kind_are_one_line(damage, tmp_path):
     with pytest.raises((BadFile, BadInput)) as refused:
         om.load(path)
     assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("call", ["partial_fit", "predict"])
+@pytest.mark.parametrize("table", [np.ones(2), [1.0, 2.0], 3.0, np.ones((2, 2, 2)), None, np.ones((2, 0))])
+def test_no_table_for_a_model_that_grows_by_numbers(call, table):
+    model = om.PassiveAggressiveClassifier(growing=True).partial_fit(np.eye(3), [3, 2, 1])
+    model.learn_one({7: 1.0}, 3)
+    with pytest.raises(ValueError, match=r"Expected 2D array|Found array with") as refused:
+        model.predict(table) if call == "predict" else model.partial_fit(table, [2, 1])
+    assert "\n" not in str(refused.value)

@@ -93,7 +93,9 @@ class Columns(NamedTuple):
         if found is None and hasattr(X, "columns"):
             found = np.array(list(X.columns), object)
         if found is None and self.width:  # fitted on arrays: its names are column numbers
-            found = np.arange(np.shape(X)[1]).astype(object)
+            with in_one_line():
+                X = check_array(X, input_name="X", **OPTIONS)
+            found = np.arange(X.shape[1]).astype(object)
             X = X.toarray() if sp.issparse(X) else X
         if found is None:
             raise BadInput(
