@@ -18,6 +18,8 @@ import numpy as np
 from numba import njit, typeof
 from numba.extending import register_jitable
 
+from .inlined import INLINED
+
 # No reference counting (allocation in a loop becomes a compile error), no GIL, IEEE NaN and
 # infinity kept, so that a finiteness test means what it says. Sums stay in order: given leave to
 # reassociate, LLVM turns sparse sums into hardware gathers, several times slower than plain loads
@@ -32,13 +34,13 @@ REASSOCIATED = {**OPTIONS, "fastmath": OPTIONS["fastmath"] | {"reassoc"}}
 
 Part = Callable[..., Any]
 
-part: Callable[[Part], Part] = njit(forceinline=True, **OPTIONS)
+part: Callable[[Part], Part] = njit(forceinline=True, **INLINED, **OPTIONS)
 
 # A part that stays a call: it is long, and called from several places.
-routine: Callable[[Part], Part] = njit(**OPTIONS)
+routine: Callable[[Part], Part] = njit(**INLINED, **OPTIONS)
 
 # A part that sums over contiguous entries, in whatever order is fastest.
-summing: Callable[[Part], Part] = njit(forceinline=True, **REASSOCIATED)
+summing: Callable[[Part], Part] = njit(forceinline=True, **INLINED, **REASSOCIATED)
 
 # A formula of a few scalars that both the loop and plain Python call: it stays a Python function.
 formula: Callable[[Part], Part] = register_jitable(**OPTIONS)
@@ -64,7 +66,7 @@ def specialise(loop: Part, **roles: Part) -> Part:
         source = plain(loop)
         bound = FunctionType(source.__code__, {**source.__globals__, **roles}, name)
         bound.__qualname__, bound.__module__ = name, source.__module__
-        _specialised[name] = njit(cache=True, **OPTIONS)(bound)
+        _specialised[name] = njit(cache=True, no_cfunc_wrapper=True, **OPTIONS)(bound)
     return _specialised[name]
 
 
