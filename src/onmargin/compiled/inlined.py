@@ -39,7 +39,8 @@ class PartLowering(NativeLowering):
         state.library.enable_object_caching()
         state.flags.no_compile = True
         super().run_pass(state)
-        lowered, nobody_calls = state["cr"], [].sort  # (a built-in of its own, as Numba wants it)
+        lowered, own = state["cr"], list[int]()
+        nobody_calls = own.sort  # (Numba wants a built-in, and each part its own)
         state.targetctx.insert_user_function(nobody_calls, lowered.fndesc, [state.library])
         state.reload_init.extend(state.library._reload_init)
         state["cr"] = lowered._replace(cfunc=nobody_calls)

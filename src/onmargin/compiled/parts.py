@@ -30,6 +30,7 @@ OPTIONS: dict[str, Any] = {
     "error_model": "numpy",
     "fastmath": {"contract", "nsz", "arcp"},
 }
+LOOP: dict[str, Any] = {"cache": True, "no_cfunc_wrapper": True, **OPTIONS}
 REASSOCIATED = {**OPTIONS, "fastmath": OPTIONS["fastmath"] | {"reassoc"}}
 
 Part = Callable[..., Any]
@@ -66,7 +67,7 @@ def specialise(loop: Part, **roles: Part) -> Part:
         source = plain(loop)
         bound = FunctionType(source.__code__, {**source.__globals__, **roles}, name)
         bound.__qualname__, bound.__module__ = name, source.__module__
-        _specialised[name] = njit(cache=True, no_cfunc_wrapper=True, **OPTIONS)(bound)
+        _specialised[name] = njit(**LOOP)(bound)
     return _specialised[name]
 
 
