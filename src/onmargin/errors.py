@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 import sys
 import warnings
 from numbers import Integral
@@ -49,3 +50,14 @@ def warn(text: str, category: type[Warning]) -> None:
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("onmargin."):
         frame, depth = frame.f_back, depth + 1
     warnings.warn(text, category, stacklevel=depth)
+
+
+def shown(value: object, most: int = 60) -> str:
+    """A value for a message: one line, cut to a sensible length; never raises."""
+    cutter = reprlib.Repr()
+    cutter.maxstring = cutter.maxother = cutter.maxlong = most
+    try:
+        text = " ".join(cutter.repr(value).split())
+    except Exception:
+        text = f"<{type(value).__name__}>"
+    return text if len(text) <= most else f"{text[: most - 4]} ..."
