@@ -58,10 +58,10 @@ def test_packing_twice_gives_the_same_row():
     values, indices, starts, _ = packer.rows
     assert starts.tolist() == [0, 2] and indices[:2].tolist() == [2, 0] and values[:2].tolist() == [7.0, 6.0]
     assert not packer.ask({"b": 1.0, "x": 2.0}, ("b", "x"))
-    assert indices[:2].tolist() == [1, 9] and packer.slots.fresh == []
+    assert indices[:2].tolist() == [1, 9] and packer.slots.after(3) == []
     packer.take({"b": 1.0, "x": 2.0}, ("b", "x"))
-    assert indices[:2].tolist() == [1, 3] and packer.slots.fresh == ["x"]
-    packer.slots.give_back()
+    assert indices[:2].tolist() == [1, 3] and packer.slots.after(3) == ["x"]
+    packer.slots.give_back(3)
     assert list(packer.slots) == ["a", "b", "c"]
 
 

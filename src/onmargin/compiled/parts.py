@@ -50,6 +50,7 @@ FOLDERS = ("compiled", "learn")  # where all that is compiled lies: the only sou
 PACKAGE = Path(__file__).parent.parent
 
 _specialised: dict[str, Part] = {}
+_known: dict[Any, Part] = {}
 _bound: dict[Any, Part] = {}
 
 
@@ -61,6 +62,9 @@ def plain(function: Part) -> FunctionType:
 
 def specialise(loop: Part, **roles: Part) -> Part:
     """Compile `loop` with each role name bound to the given part (memoised by name)."""
+    known = (loop, *roles.items())  # our own parts do not change; what a user's sees may
+    if known in _known:
+        return _known[known]
     words = "_".join(part.__name__ for part in roles.values())
     name = f"{loop.__name__}_{words}_{fingerprint(loop, *roles.values())}"
     if name not in _specialised:
@@ -68,6 +72,8 @@ def specialise(loop: Part, **roles: Part) -> Part:
         bound = FunctionType(source.__code__, {**source.__globals__, **roles}, name)
         bound.__qualname__, bound.__module__ = name, source.__module__
         _specialised[name] = njit(**LOOP)(bound)
+    if all(map(_is_ours, map(plain, (loop, *roles.values())))):
+        _known[known] = _specialised[name]
     return _specialised[name]
 
 

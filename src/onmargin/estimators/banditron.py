@@ -12,6 +12,7 @@ from ..interface.classifier import Classifier
 from ..interface.dicts import Example, ModelStream, ready_round
 from ..interface.draws import uniforms
 from ..interface.fields import Averaged, Classes, Linear, above_zero, learner, whole
+from ..interface.guard import answers, changes, in_place
 from ..interface.label_targets import LabelTargets
 from ..interface.labels import listed
 from ..interface.targets import Answers
@@ -148,6 +149,7 @@ class Banditron(Classifier, Linear, Averaged, Classes):
         """The share of rounds that explore."""
         return {"epsilon": self.gamma, "margin": 1.0}
 
+    @changes
     def watch(self, X: object, y: object, wanted: Wanted) -> Progress:
         """Actions played on labelled data; see `om.progressive`."""
         if wanted.delay or wanted.judged:
@@ -159,6 +161,7 @@ class Banditron(Classifier, Linear, Averaged, Classes):
         for name in ("pending_", "n_given_up_", "n_rewards_", "_earned", "_estimated"):
             self.__dict__.pop(name, None)
 
+    @answers
     def decision_function(self, X: object) -> np.ndarray:
         """(n, K) scores of the actions; of two actions the difference, positive for `classes_[1]`."""
         scores = super().decision_function(X)
@@ -169,30 +172,40 @@ class Banditron(Classifier, Linear, Averaged, Classes):
 
     # ---- one at a time
 
+    def _waiting(self) -> dict[int, Pending]:
+        if "pending_" not in self.__dict__:
+            waiting: dict[int, Pending] = {}
+            self.pending_ = waiting
+            self.n_given_up_ = self.n_rewards_ = 0
+            self._earned = self._estimated = 0.0
+        return self.pending_
+
+    @in_place
     def act_one(self, x: Example) -> Action:
         """Play an action for one example; its reward may come later."""
         if self._model is None and self.classes is None:
             raise BadInput("act_one needs all actions: give classes=, or fit on labelled data first")
-        with self._all_or_nothing():
-            known = self._first_actions() if self._labels is None else self._labels.known
-            stream, _ = ready_round(self, x, known[0], 1.0)
-            known, model, rows = self._targets().labels.known, stream.model, stream.packer.rows
-            scores, done = model.scores(rows, 1, False)
-            if not done:
-                stream.packer.refuse(x)
-            best = int(scores[0].argmax())
-            spent = max(model.actions, model.clock)  # coins of rounds that were simulated are spent
-            luck = float(uniforms(self, spent, 1)[0])
-            chances = [chance_of(k, best, self.gamma, len(known)) for k in range(len(known))]
-            played = min(int(np.searchsorted(np.cumsum(chances), luck, side="right")), len(chances) - 1)
-            number = model.actions = spent + 1
-            waiting = self._waiting()
-            while len(waiting) >= self.max_pending:
-                waiting.pop(next(iter(waiting)))
-                self.n_given_up_ += 1
-            count = int(rows.starts[1])
-            slots, values = rows.indices[:count].tolist(), rows.values[:count].tolist()
-            waiting[number] = Pending(tuple(slots), tuple(values), best, played, float(chances[played]))
+        known = self._first_actions() if self._labels is None else self._labels.known
+        stream, _ = ready_round(self, x, known[0], 1.0)
+        known, model, rows = self._targets().labels.known, stream.model, stream.packer.rows
+        scores, done = model.scores(rows, 1, False)
+        if not done:
+            stream.packer.refuse(x)
+        best = int(scores[0].argmax())
+        spent = max(model.actions, model.clock)  # coins of rounds that were simulated are spent
+        luck = float(uniforms(self, spent, 1)[0])
+        chances = [chance_of(k, best, self.gamma, len(known)) for k in range(len(known))]
+        played = min(int(np.searchsorted(np.cumsum(chances), luck, side="right")), len(chances) - 1)
+        number = model.actions = spent + 1
+        waiting = dict(self._waiting())
+        while len(waiting) >= self.max_pending:
+            waiting.pop(next(iter(waiting)))
+            self.n_given_up_ += 1
+        count = int(rows.starts[1])
+        slots, values = rows.indices[:count].tolist(), rows.values[:count].tolist()
+        waiting[number] = Pending(tuple(slots), tuple(values), best, played, float(chances[played]))
+        self.pending_, self._model = waiting, model
+        stream.keep()
         return Action(number, known[played], float(chances[played]))
 
     def _first_actions(self) -> list[Any]:
@@ -201,13 +214,7 @@ class Banditron(Classifier, Linear, Averaged, Classes):
             raise BadInput(f"classes={self.classes!r}; wanted a list of at least two actions")
         return actions
 
-    def _waiting(self) -> dict[int, Pending]:
-        if "pending_" not in self.__dict__:
-            self.pending_: dict[int, Pending] = {}
-            self.n_given_up_ = self.n_rewards_ = 0
-            self._earned = self._estimated = 0.0
-        return self.pending_
-
+    @in_place
     def reward_one(self, id: int, reward: float) -> None:
         """The reward of an action, from 0 to 1 (True and False will do), once."""
         waiting = self._waiting()
@@ -216,14 +223,15 @@ class Banditron(Classifier, Linear, Averaged, Classes):
         real = isinstance(reward, bool | int | float | np.integer | np.floating | np.bool_)
         if not real or not 0.0 <= float(reward) <= 1.0:
             raise BadInput(f"the reward is {reward!r}; wanted a number from 0 to 1")
-        model = self._fitted()
+        model, waiting = self._fitted(), dict(waiting)
         done, earned = waiting.pop(id), float(reward)
         pulls = {done.best: -1.0}
         pulls[done.played] = pulls.get(done.played, 0.0) + earned / done.probability
-        model.move_by(done.slots, done.values, self._bias, pulls)
+        self.pending_ = waiting
         self.n_rewards_ += 1
         self._earned += earned
         self._estimated += earned / done.probability if done.played == done.best else 0.0
+        model.move_by(done.slots, done.values, self._bias, pulls)
 
     @property
     def mean_reward_(self) -> float:

@@ -19,6 +19,7 @@ from ..interface.fields import (
     one_of,
     plain,
 )
+from ..interface.guard import answers
 from ..interface.tables import Table
 from ..learn.queries import HOEFFDING, POLYNOMIAL, SEED, confidence_width
 from ..models.asking import Chosen
@@ -112,10 +113,12 @@ class BBQ(AsksForLabels, Shuffled, Classes, KernelParameters):
     def _ridge(self) -> RidgeClassifier:
         return cast(RidgeClassifier, self._answering())
 
+    @answers
     def regress(self, X: object) -> np.ndarray:
         """The estimate of E[y | x], y being -1 and +1."""
         return self._ridge().estimates(X)[0]
 
+    @answers
     def certainty(self, X: object) -> np.ndarray:
         """Half-widths: how far each estimate may be from the truth, for the round to come."""
         check_limits(self)
@@ -150,6 +153,7 @@ class BBQ(AsksForLabels, Shuffled, Classes, KernelParameters):
         self._rule(inner).count(count, int(asks.sum()))
         return asks
 
+    @answers
     def outlook(self, X: object) -> Outlook:
         """How many rows are within epsilon of the truth, with probability 1 - delta; stop where all are."""
         inner = self._ridge()

@@ -9,6 +9,7 @@ import numpy as np
 from ..errors import BadInput
 from ..interface.fields import Averaged, Intercept, Passes, Shuffled, above_zero, learner, one_of, plain
 from ..interface.groups import Grouped, Rounds, no_rounds, read_groups, weights_of_groups
+from ..interface.guard import answers
 from ..models.weights import Model, Numbers
 
 NOT_OF_GROUPS = dict.fromkeys(
@@ -89,6 +90,7 @@ class CandidateClassifier(Grouped, Passes, Shuffled, Intercept, Averaged):
         starts = np.r_[0, np.cumsum(np.bincount(place[groups], minlength=len(order)))]
         return (members, starts), truth[members] > 0
 
+    @answers
     def predict(self, X: object, qid: object = None) -> np.ndarray:
         """True on the highest-scored row of every group (of equal ones, the first)."""
         scores = self.decision_function(X)
@@ -99,6 +101,7 @@ class CandidateClassifier(Grouped, Passes, Shuffled, Intercept, Averaged):
         answer[best[firsts]] = True
         return answer
 
+    @answers
     def score(self, X: object, chosen: object, qid: object = None, sample_weight: object = None) -> float:
         """The share of groups whose right row was found; a group weighs as the mean of its rows' weights."""
         answer = self.predict(X, qid)

@@ -61,10 +61,6 @@ class OfRecipe(Learner):
     delta: float
     _learns_numbers = False
 
-    @property
-    def _may_overflow(self) -> bool:
-        return True  # for all we know
-
     def _check_parameters(self) -> None:
         if not isinstance(self.recipe, Recipe):
             raise BadInput(f"recipe={self.recipe!r}; wanted an om.Recipe(...)")

@@ -26,6 +26,7 @@ from ..interface.fields import (
     one_of,
     plain,
 )
+from ..interface.guard import alone, answers
 from ..interface.learner import Learner
 from ..interface.regressor import Regressor
 from ..models.table import LOSSES, STEPS
@@ -87,10 +88,6 @@ class FTRL(Learner):
     @property
     def _loss_name(self) -> str:
         return ALIASES.get(self.loss, self.loss)
-
-    @property
-    def _may_overflow(self) -> bool:
-        return self._loss_name in ("squared_hinge", "exponential", "squared")  # of unbounded slope
 
     @property
     def _space_name(self) -> str:
@@ -268,11 +265,13 @@ class FTRLClassifier(FTRL, Classifier, Linear, Averaged, Labelled, Horizon, Regu
         return True
 
     @available_if(_check_probabilities)  # type: ignore[untyped-decorator]
+    @answers
     def predict_proba(self, X: object) -> np.ndarray:
         """1 / (1 + e^-s) for `classes_[1]`; two classes and the logistic loss only."""
         positive = expit(self.decision_function(X))
         return np.asarray(np.c_[1 - positive, positive])
 
+    @alone
     def predict_proba_one(self, x: Mapping[Hashable, float]) -> dict[Hashable, float]:
         """The same for one dict."""
         if self._loss_name != "logistic" or (self._labels is not None and self._targets().outputs()[0] > 1):

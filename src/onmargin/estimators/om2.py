@@ -22,6 +22,7 @@ from ..interface.fields import (
     plain,
     precision,
 )
+from ..interface.guard import answers
 from ..interface.support import KernelForm
 from ..interface.tables import Table
 from ..kernels import named
@@ -189,6 +190,7 @@ class OM2(KernelForm, Classifier, Passes, Shuffled, Growing, Labelled):
     # ---- what was learned
 
     @property
+    @answers
     def kernel_weights_(self) -> np.ndarray:
         """omega: what each kernel's scores are multiplied by."""
         return cast(MultiKernel, self._support()).kernel_weights()
@@ -203,6 +205,7 @@ class OM2(KernelForm, Classifier, Passes, Shuffled, Growing, Labelled):
                 names = [_said(kernel) for kernel in self._listed()]
         return kernel_bars(names, self.kernel_weights_, ax=ax)
 
+    @answers
     def explain(self, x: object, k: int | None = None) -> Any:
         """Not for many kernels."""
         raise BadInput("OM2 has many kernels to explain with; look at kernel_weights_, or plot_kernels()")

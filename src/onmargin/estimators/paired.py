@@ -25,6 +25,7 @@ from ..interface.fields import (
     whole,
 )
 from ..interface.groups import Rounds
+from ..interface.guard import answers, changes
 from ..interface.label_targets import dense
 from ..interface.passes import TrainingSet, blocks
 from ..interface.rounds import all_pairs, checked_rounds, random_rounds, seen_rounds
@@ -150,11 +151,14 @@ class PairedClassifier(KernelForm, Classifier, Linear, Averaged, Classes, Kernel
         rounds : None (as `sampler` says), or row numbers, one round per line (an array, or lists of any
             lengths), gone over in this order; "all": every pair of a positive and a negative row.
         """
+        return self._fit_rounds(X, y, rounds, coef_init, intercept_init, sample_weight)
+
+    @changes
+    def _fit_rounds(self, X: object, y: object, rounds: object, *more: object) -> Self:
         self._asked = rounds
-        try:
-            return self._fit(X, y, coef_init, intercept_init, sample_weight)
-        finally:
-            del self._asked
+        self._fit(X, y, *more)
+        del self._asked
+        return self
 
     def _run_passes(self, X: Table, model: Model, data: TrainingSet) -> None:
         asked = self.__dict__.get("_asked")  # the rounds that a fit was given
@@ -209,16 +213,19 @@ class PairedClassifier(KernelForm, Classifier, Linear, Averaged, Classes, Kernel
     # ---- answers
 
     @property
+    @answers
     def threshold_(self) -> Any:
         """rule="auc": the running middle between the sides' scores, one per output; otherwise 0."""
         middles = self._fitted().thresholds
         return float(middles[0]) if len(middles) == 1 else middles.copy()
 
     @property
+    @answers
     def intercept_(self) -> np.ndarray:
         """What every score has added: the constant coordinate's share, less the thresholds."""
         return np.asarray(super().intercept_ - self._fitted().thresholds)
 
+    @answers
     def explain(self, x: object, k: int | None = None) -> Any:
         """What each feature (or support vector) adds to each score, and the threshold takes away."""
         found = super().explain(x, k)

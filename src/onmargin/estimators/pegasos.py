@@ -27,6 +27,7 @@ from ..interface.fields import (
     require_positive,
     whole,
 )
+from ..interface.guard import answers, changes
 from ..interface.objective import SvmObjective
 from ..interface.orders import Orders
 from ..interface.passes import TrainingSet
@@ -210,16 +211,16 @@ class Pegasos(KernelForm, Classifier, Passes, Growing, Intercept, Labelled, Kern
 
     # ---- fit
 
+    @changes
     def _fit(self, X: object, y: object, coef: object, intercept: object, sample_weight: object) -> Self:
-        with self._all_or_nothing():
-            rows = _num_samples(X)
-            self._lam = 1.0 / max(rows, 1)
-            begun = self._model.clock if self.warm_start and self._model is not None else 0
-            batch = self.batch_size if isinstance(self.batch_size, int | np.integer) else 1
-            most = self.max_iter if isinstance(self.max_iter, int | np.integer) else 1
-            self._rounds = float(max(-(-(begun + rows * most) // max(batch, 1)), 1))
-            super()._fit(X, y, coef, intercept, sample_weight)
-            del self._lam, self._rounds
+        rows = _num_samples(X)
+        self._lam = 1.0 / max(rows, 1)
+        begun = self._model.clock if self.warm_start and self._model is not None else 0
+        batch = self.batch_size if isinstance(self.batch_size, int | np.integer) else 1
+        most = self.max_iter if isinstance(self.max_iter, int | np.integer) else 1
+        self._rounds = float(max(-(-(begun + rows * most) // max(batch, 1)), 1))
+        super()._fit(X, y, coef, intercept, sample_weight)
+        del self._lam, self._rounds
         return self
 
     def _svm(self) -> SvmObjective:
@@ -241,6 +242,7 @@ class Pegasos(KernelForm, Classifier, Passes, Growing, Intercept, Labelled, Kern
         self.objective_, self.dual_gap_ = svm.after_passes(model, problem)
         del self._orders
 
+    @answers
     def objective(self, X: object, y: object, sample_weight: object = None) -> float:
         """f at the weights that predict, on any data."""
         return self._svm().value(X, y, sample_weight)

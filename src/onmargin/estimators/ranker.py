@@ -9,6 +9,7 @@ import numpy as np
 from ..errors import BadInput
 from ..interface.fields import Averaged, Intercept, Passes, Shuffled, above_zero, from_zero, learner, one_of
 from ..interface.groups import Grouped, Rounds, no_rounds, read_groups, weights_of_groups
+from ..interface.guard import answers
 from ..learn.paired.draws import draw_pairs
 from ..learn.vocabulary import NONE
 from ..models.queries import cut_in_two, queries_of
@@ -94,10 +95,12 @@ class PairedRanker(Grouped, Passes, Shuffled, Intercept, Averaged):
         starts = np.r_[0, np.cumsum([len(part) for part in rows])]
         return (np.concatenate(rows), starts), np.concatenate(better)
 
+    @answers
     def predict(self, X: object) -> np.ndarray:
         """The score of every row: within a query, higher is better."""
         return self.decision_function(X)
 
+    @answers
     def score(self, X: object, y: object, qid: object = None, sample_weight: object = None) -> float:
         """Mean NDCG over the queries; with weights, a query counts as the mean of its rows' weights."""
         scores = self.predict(X)

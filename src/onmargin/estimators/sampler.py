@@ -20,6 +20,7 @@ from ..interface.fields import (
     require_positive,
     required,
 )
+from ..interface.guard import answers
 from ..learn.queries import RULES
 from ..models.asking import Chosen
 from ..results.label_plan import Outlook
@@ -92,10 +93,12 @@ class SelectiveSampler(MetaEstimatorMixin, AsksForLabels):  # type: ignore[misc]
             "ask_share": 0.0 if rate is None or self.rule == "random" else float(rate),
         }  # fmt: skip
 
+    @answers
     def chances(self, sure: np.ndarray, lengths: np.ndarray) -> np.ndarray:
         """The probability that a row of such |p| and |x|^2 is asked for, limits apart."""
         return self._rule(self.inside()).chances(sure, lengths)
 
+    @answers
     def outlook(self, X: object) -> Outlook:
         """How many labels the coin would still ask for; it says stop where that is next to nothing."""
         inner = self._answering()

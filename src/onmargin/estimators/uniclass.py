@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import OutlierMixin
 
 from ..errors import BadInput
-from ..interface.dicts import Example, is_unseen, learn_many, open_stream, predict_many, ready_round
+from ..interface.dicts import Example, learn_many, learn_one, open_stream, predict_many
 from ..interface.fields import (
     Averaged,
     Budget,
@@ -23,6 +23,7 @@ from ..interface.fields import (
     one_of,
     precision,
 )
+from ..interface.guard import alone, answers, changes, in_place
 from ..interface.support import KernelForm
 from ..interface.targets import PointTargets
 from ..learn.vocabulary import TRACED
@@ -99,10 +100,6 @@ class PassiveAggressiveUniclass(
     _may_diverge = False  # a ball only moves towards its points; its distances may overflow
     _counts_mistakes = False
 
-    @property
-    def _may_overflow(self) -> bool:
-        return True
-
     def _check_parameters(self) -> None:
         super()._check_parameters()
         if self._is_precomputed():
@@ -154,10 +151,13 @@ class PassiveAggressiveUniclass(
 
     def learn_one(self, x: Example, w: float = 1.0) -> None:
         """One point: a dict of numbers."""
-        if not is_unseen(self, x, 0.0, w):
-            stream, weight = ready_round(self, x, 0.0, w)
-            stream.learn(x, weight)
+        self._learn_one(x, w)
 
+    @in_place
+    def _learn_one(self, x: Example, w: float) -> None:
+        learn_one(self, x, 0.0, w)
+
+    @changes
     def learn_many(self, X: object, y: object = None, w: object = None) -> None:
         """Learn a frame's rows in order: equal to the loop of `learn_one`."""
         learn_many(self, X, y, w)
@@ -170,6 +170,7 @@ class PassiveAggressiveUniclass(
         return np.asarray(self.coef_[0])
 
     @property
+    @answers
     def radius_(self) -> float:
         """epsilon, or sqrt(B^2 - omega^2) where it is learned."""
         if self.max_radius is None:
@@ -192,18 +193,22 @@ class PassiveAggressiveUniclass(
             return scores
         return np.asarray(-np.sqrt(np.maximum(scores**2 - self._omega() ** 2, 0.0)))
 
+    @answers
     def score_samples(self, X: object) -> np.ndarray:
         """Minus the distance from the centre."""
         return self._distances(self._scores(X)[:, 0])
 
+    @answers
     def decision_function(self, X: object) -> np.ndarray:
         """Radius minus distance: positive inside the ball."""
         return np.asarray(self.score_samples(X) - self.offset_)
 
+    @answers
     def predict(self, X: object) -> np.ndarray:
         """+1 inside, -1 outside."""
         return np.where(self.decision_function(X) >= 0, 1, -1)
 
+    @alone
     def score_one(self, x: Example) -> float:
         """The distance from the centre: the higher, the stranger (River's way round)."""
         if self._model is None:
@@ -217,11 +222,13 @@ class PassiveAggressiveUniclass(
         near = float(self._distances(stream.scores(known)[0])[0])
         return math.sqrt(near**2 + sum(float(value) ** 2 for value in new))
 
+    @alone
     def predict_one(self, x: Example) -> int:
         """+1 inside, -1 outside."""
         distance = self.score_one(x)
         return 1 if self._model is not None and distance <= self.radius_ else -1
 
+    @answers
     def predict_many(self, X: object) -> Any:
         """A frame's answers as a series."""
         return predict_many(self, X, self.predict_one, self.predict)

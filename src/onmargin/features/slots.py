@@ -12,34 +12,38 @@ from typing import Any
 import numpy as np
 
 from ..compiled.rows import Sparse
-from ..errors import BadInput, BadType, Diverged
+from ..errors import BadInput, BadType, Diverged, shown
 from .tables import read_only
+
+SHORT = 512  # entries up to which a format is kept ready
+NUMBERS = (float, int)
+NO_NUMBER = (struct.error, TypeError, ValueError, OverflowError)  # what `struct` says of a value
 
 
 class Slots(dict[Hashable, int]):
     """name -> slot, in order of appearance.
 
-    Looking up a new name gives it the next slot and notes it in `fresh`, so that a refused example
-    can give its names back. `get` and `in` take nothing in.
+    Looking up a new name gives it the next slot; `give_back` takes the last ones back, so that a
+    refused example can return its names. `get` and `in` take nothing in.
     """
 
     def __init__(self, names: Iterable[Hashable] = ()) -> None:
         super().__init__()
-        self.fresh: list[Hashable] = []
         for name in names:
             self[name]
-        self.fresh.clear()
 
     def __missing__(self, name: Hashable) -> int:
         slot = self[name] = len(self)
-        self.fresh.append(name)
         return slot
 
-    def give_back(self) -> None:
-        """Forget the names taken in since `fresh` was cleared."""
-        for name in self.fresh:
-            del self[name]
-        self.fresh.clear()
+    def after(self, known: int) -> list[Hashable]:
+        """The names from slot `known` on."""
+        return [name for name, _ in zip(reversed(self), range(len(self) - known), strict=False)][::-1]
+
+    def give_back(self, known: int) -> None:
+        """Forget the names from slot `known` on."""
+        while len(self) > known:
+            self.popitem()
 
 
 class Packer:
@@ -52,31 +56,35 @@ class Packer:
 
     def __init__(self, slots: Slots, bias: float) -> None:
         self.slots, self.bias, self.blank = slots, bias, 0
+        self.formats: dict[int, tuple[Any, Any]] = {}
         self._reserve(32)
 
     def _reserve(self, room: int) -> None:
-        self.values, self.places = bytearray(8 * room), bytearray(8 + 4 * room)
-        numbers = np.frombuffer(self.values)
-        bounds = np.frombuffer(self.places, np.int32, 2)
-        indices = np.frombuffer(self.places, np.uint32, room, 8)
+        values, places = bytearray(8 * room), bytearray(8 + 4 * room)
+        numbers = np.frombuffer(values)
+        bounds = np.frombuffer(places, np.int32, 2)
+        indices = np.frombuffer(places, np.uint32, room, 8)
         self.rows = Sparse(read_only(numbers), read_only(indices), read_only(bounds), self.bias)
-        # n values; and the row's end with n slots, right after its start (always 0)
-        self.formats = [
-            (struct.Struct(f"{n}d").pack_into, struct.Struct(f"i{n}I").pack_into) for n in range(room + 1)
-        ]
-        self.write = self.formats[0][0]
+        self.values, self.places, self.room = values, places, room
+        self.write: Any = None
         self.names: tuple[Hashable, ...] | None = None
         self.held: tuple[Any, ...] | None = None
 
     def rewrite(self, held: tuple[Any, ...]) -> None:
         """The same names with other values; values that are there already are not written again.
 
-        learn_one mostly follows predict_one on the same dict: its values are the same objects.
+        learn_one mostly follows predict_one on the same dict: its values are the same objects. Only plain
+        numbers are trusted to be what they were (their sum is one); an array's value may have changed.
         """
         if held != self.held:
             self.held = None  # until all is written
             self.write(self.values, 0, *held)
-            self.held = held
+            try:
+                plain = type(sum(held)) in NUMBERS
+            except Exception:  # (numbers of kinds that do not add up)
+                plain = False
+            if plain:
+                self.held = held
 
     def take(self, x: Mapping[Hashable, Any], names: tuple[Hashable, ...]) -> None:
         """Fill the row to learn from it; new names get a slot."""
@@ -100,6 +108,7 @@ class Packer:
     def _ask_without(self, x: Mapping[Hashable, Any], names: tuple[Hashable, ...]) -> None:
         """Names without a slot go to the blank one, or are left out where there is none."""
         if self.blank < 0:
+            self.check(x)
             names = tuple(name for name in names if name in self.slots)
             x = {name: x[name] for name in names}
         place = self._format(len(names))
@@ -108,20 +117,26 @@ class Packer:
 
     def _format(self, count: int) -> Any:
         """Ready to write a row of so many entries."""
-        if count >= len(self.formats):
-            self._reserve(2 * count)
+        if count > self.room:
+            self._reserve(count + count // 4)
         self.names = self.held = None  # until all is written: a value may yet be refused
-        self.write, place = self.formats[count]
+        found = self.formats.get(count)
+        if found is None:  # n values; and the row's end with n slots, right after its start (always 0)
+            found = struct.Struct(f"{count}d").pack_into, struct.Struct(f"i{count}I").pack_into
+            if count <= SHORT:
+                self.formats[count] = found
+        self.write, place = found
         return place
 
     @staticmethod
     def is_fine(x: Mapping[Hashable, Any]) -> bool:
         """Are all values numbers, and the squared length finite?"""
-        values = list(x.values())
         try:
-            return math.isfinite(sum(map(mul, values, values)))
-        except (TypeError, OverflowError):
+            packed = struct.pack(f"{len(x)}d", *x.values())
+        except NO_NUMBER:
             return False
+        values = struct.unpack(f"{len(x)}d", packed)
+        return math.isfinite(sum(map(mul, values, values)))
 
     def check(self, x: Mapping[Hashable, Any]) -> None:
         """Raise if x cannot be learned from or answered."""
@@ -136,13 +151,15 @@ class Packer:
         for name, value in x.items():
             try:
                 (number,) = struct.unpack("d", struct.pack("d", value))
-            except struct.error:
+            except NO_NUMBER:
                 kind = type(value).__name__
                 hint = "encode it (one-hot, hash) or drop it"
-                raise BadInput(f"feature {name!r} is {value!r} ({kind}); wanted a number; {hint}") from None
+                raise BadInput(
+                    f"feature {shown(name)} is {shown(value)} ({kind}); wanted a number; {hint}"
+                ) from None
             if not math.isfinite(number):
                 raise BadInput(
-                    f"feature {name!r} is {number}; wanted a finite number; nothing was learned; "
+                    f"feature {shown(name)} is {number}; wanted a finite number; nothing was learned; "
                     "impute or drop it"
                 )
             total += number * number

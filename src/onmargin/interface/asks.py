@@ -20,13 +20,16 @@ from ..models.asking import Asking, Chosen, sureness
 from ..models.weights import Model
 from ..results.label_plan import Outlook
 from ..results.progress import Progress, Totals
+from .before import BeforeAsking
 from .classifier import Classifier
 from .dicts import Example, check_example, open_stream
 from .draws import seed_of, uniforms
+from .guard import NOBODY, Change, alone, answers, changes, in_place
 from .labels import check_label, distinct
 from .missing import are_known, filled, indexable, is_missing, known_labels, labels_of, one_kind, rows_of
 from .river import River
 from .tables import Table, checked_chance, checked_weights, in_one_line
+from .twins import of_asker, own
 from .watch import Wanted
 
 COINS = 6  # the purpose of a generator
@@ -83,6 +86,28 @@ class AsksForLabels(ClassifierMixin, River):  # type: ignore[misc]
     def _is_stochastic(self) -> bool:
         return True
 
+    # ---- one learns, any number ask (see `guard`)
+
+    def _twin(self, change: Change | None) -> Self:
+        return of_asker(self, change)
+
+    def _become(self, other: Self) -> None:
+        """The other's state from now on; the learner inside is the same object, unless it was made anew."""
+        state = dict(other.__dict__)
+        mine, others = self.__dict__.get("estimator_"), state.get("estimator_")
+        if mine is not None and others is not None and others._change is not None:
+            with (mine._guard or NOBODY).lock:
+                mine._become(others)
+            state["estimator_"] = mine
+        self.__dict__ = state
+
+    def _has(self, model: object) -> bool:
+        inner = self.__dict__.get("estimator_")
+        return inner is not None and inner._model is model
+
+    def _before(self) -> BeforeAsking:
+        return BeforeAsking(self)
+
     # ---- the learner inside, and the rule
 
     def inside(self, fresh: bool = False) -> Classifier:
@@ -122,35 +147,29 @@ class AsksForLabels(ClassifierMixin, River):  # type: ignore[misc]
 
     # ---- the whole protocol
 
+    @changes
     def fit(self, X: object, y: object, sample_weight: object = None) -> Self:
         """Go over the rows once (shuffled, where the learner shuffles) and ask by the rule.
 
         Labels of rows that are not asked for are not read; they may be missing.
         """
-        names = ("estimator_", "n_iter_", "_asking")
-        before = {name: self.__dict__[name] for name in names if name in self.__dict__}
-        try:
-            if self.random_state is not None:
-                self._entropy = None
-            inner, X = self.inside(fresh=True), indexable(X)
-            labels, there = labels_of(y, X)
-            weights = checked_weights(sample_weight, len(labels)) if sample_weight is not None else None
-            if weights is not None and not weights.any():
-                raise BadInput("sample_weight is zero everywhere; wanted at least one weight above 0")
-            order = np.arange(len(labels))
-            precomputed = getattr(inner, "kernel", None) == "precomputed"  # whose rows are columns too
-            if getattr(inner, "shuffle", True) and not precomputed:
-                order = np.random.default_rng([seed_of(self), 3]).permutation(len(labels))
-                X, weights = rows_of(X, order), None if weights is None else weights[order]
-            self._run(X, labels[order], there[order], Wanted(weights, full=False))
-            self.n_iter_ = 1
-        except BaseException:
-            for name in names:
-                self.__dict__.pop(name, None)
-            self.__dict__.update(before)
-            raise
+        if self.random_state is not None:
+            self._entropy = None
+        inner, X = self.inside(fresh=True), indexable(X)
+        labels, there = labels_of(y, X)
+        weights = checked_weights(sample_weight, len(labels)) if sample_weight is not None else None
+        if weights is not None and not weights.any():
+            raise BadInput("sample_weight is zero everywhere; wanted at least one weight above 0")
+        order = np.arange(len(labels))
+        precomputed = getattr(inner, "kernel", None) == "precomputed"  # whose rows are columns too
+        if getattr(inner, "shuffle", True) and not precomputed:
+            order = np.random.default_rng([seed_of(self), 3]).permutation(len(labels))
+            X, weights = rows_of(X, order), None if weights is None else weights[order]
+        self._run(X, labels[order], there[order], Wanted(weights, full=False))
+        self.n_iter_ = 1
         return self
 
+    @changes
     def watch(self, X: object, y: object, wanted: Wanted) -> Progress:
         """Answer, ask by the rule, learn what was asked for; see `om.progressive`."""
         if wanted.delay:
@@ -180,17 +199,8 @@ class AsksForLabels(ClassifierMixin, River):  # type: ignore[misc]
         answers = filled(labels, there, known or [0])
         _refuse_weights(getattr(inner, "class_weight", None))
         chance = None if wanted.chance is None else checked_chance(wanted.chance, len(labels))
-        before = dict(inner.__dict__)
-        if inner._model is not None:
-            before["_model"] = inner._model.copy()
-        try:
-            return self._pieces(
-                inner, X, labels, answers, there, wanted._replace(chance=chance, classes=classes)
-            )
-        except BaseException:
-            inner.__dict__.clear()
-            inner.__dict__.update(before, _stream=None)
-            raise
+        own(inner)  # several pieces are one call
+        return self._pieces(inner, X, labels, answers, there, wanted._replace(chance=chance, classes=classes))
 
     def _pieces(
         self, inner: Classifier, X: Table, labels: np.ndarray, answers: np.ndarray, there: np.ndarray,
@@ -227,13 +237,15 @@ class AsksForLabels(ClassifierMixin, River):  # type: ignore[misc]
         rounds, mistakes, errors, updates = (int(value) for value in sums[:4])
         totals = Totals(rounds, mistakes, errors, updates, float(sums[4]))
         if not wanted.full:
-            return Progress(self, totals, labels, X, curve=curve)
+            return Progress(self._original(), totals, labels, X, curve=curve)
         names = ("scores", "predictions", "losses", "steps", "queried")
         lines = {name: getattr(run, name) for name in names} | {"counted": counted}
-        return Progress(self, totals, labels, run.X, lines, curve, "labels", wanted.every)
+        return Progress(self._original(), totals, labels, run.X, lines, curve, "labels", wanted.every)
 
+    @changes
     def watch_each(self, examples: Iterable[Any], wanted: Wanted) -> Progress:
         """An iterable of (x, y) or (x, y, weight), one after the other; weight 0 leaves no line."""
+        own(self.inside())
         predictions: list[Any] = []
         truths: list[Any] = []
         queried: list[bool] = []
@@ -259,21 +271,24 @@ class AsksForLabels(ClassifierMixin, River):  # type: ignore[misc]
         count, judged = len(truths), np.asarray(counted, bool)
         totals = Totals(int(judged.sum()), mistakes, 0, int(sum(queried)), 0.0)
         if not wanted.full:
-            return Progress(self, totals, None, curve=[(totals.rounds, mistakes, 0.0)])
+            return Progress(self._original(), totals, None, curve=[(totals.rounds, mistakes, 0.0)])
         kept = {
             "scores": np.full(count, np.nan), "predictions": _objects(predictions), "counted": judged,
             "queried": np.asarray(queried, bool), "losses": np.zeros(count), "steps": np.zeros(count),
         }  # fmt: skip
-        return Progress(self, totals, _objects(truths), None, kept, [], "labels", wanted.every)
+        return Progress(self._original(), totals, _objects(truths), None, kept, [], "labels", wanted.every)
 
+    @answers
     def comparator_losses(self, X: Table, y: object, comparator: object) -> np.ndarray:
         """The losses that another hypothesis would have suffered on a run's rows."""
         return self._answering().comparator_losses(X, y, comparator)
 
+    @answers
     def known_labels(self) -> list[Any]:
         """Labels known at this moment: met, or announced."""
         return self.inside().known_labels()
 
+    @changes
     def start_anew(self) -> None:
         """Forget everything but the parameters and the generator's place."""
         for name in ("estimator_", "_asking"):
@@ -281,11 +296,12 @@ class AsksForLabels(ClassifierMixin, River):  # type: ignore[misc]
 
     def take_over(self, other: Self) -> None:
         """Become what another is."""
-        self.__dict__.clear()
-        self.__dict__.update(other.__dict__)
+        with (self._guard or NOBODY).lock:
+            self.__dict__ = dict(other.__dict__)
 
     # ---- a person's answers
 
+    @changes
     def partial_fit(self, X: object, y: object, classes: object = None, sample_weight: object = None) -> Self:
         """Learn the rows that have a label, in order; rows without one (NaN, None) are skipped."""
         inner, X = self.inside(), indexable(X)
@@ -306,6 +322,7 @@ class AsksForLabels(ClassifierMixin, River):  # type: ignore[misc]
             inner._partial_fit(rows_of(X, np.arange(1)), known[:1], classes, [0.0], rule)
         return self
 
+    @in_place
     def learn_one(self, x: Example, y: object, w: float = 1.0) -> None:
         """One example with its label; None or NaN: nothing is learned."""
         inner = self.inside()
@@ -316,6 +333,7 @@ class AsksForLabels(ClassifierMixin, River):  # type: ignore[misc]
 
     # ---- questions
 
+    @in_place
     def query(self, X: Any) -> np.ndarray:
         """Which rows to ask a label for; counted, as the rule says. Nothing else changes."""
         inner, X = self.inside(), indexable(X)
@@ -327,6 +345,7 @@ class AsksForLabels(ClassifierMixin, River):  # type: ignore[misc]
         table = inner._table(X, reset=False)
         return self._ask(inner, inner._model, inner._rows(table), table.shape[0], table)
 
+    @in_place
     def query_one(self, x: Example) -> bool:
         """Ask for the label of this example?"""
         inner = self.inside()
@@ -358,6 +377,7 @@ class AsksForLabels(ClassifierMixin, River):  # type: ignore[misc]
         return sureness(scores), lengths
 
     @property
+    @answers
     def n_queries_(self) -> int:
         """Labels asked for so far."""
         return self._rule(self.inside()).asked
@@ -378,14 +398,17 @@ class AsksForLabels(ClassifierMixin, River):  # type: ignore[misc]
         """The labels known, in order."""
         return self._answering().classes_
 
+    @answers
     def predict(self, X: object) -> np.ndarray:
         """The label of each row."""
         return self._answering().predict(X)
 
+    @answers
     def decision_function(self, X: object) -> np.ndarray:
         """The learner's scores."""
         return self._answering().decision_function(X)
 
+    @alone
     def predict_one(self, x: Example) -> Any:
         """The label; None before any."""
         return self.inside().predict_one(x)

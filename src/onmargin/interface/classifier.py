@@ -8,7 +8,8 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 
 from ..models.asking import Asking
-from .dicts import Example, is_unseen, learn_many, open_stream, predict_many, ready_round
+from .dicts import Example, learn_many, learn_one, open_stream, predict_many
+from .guard import alone, answers, changes, in_place
 from .label_targets import LabelTargets
 from .labels import Labels
 from .learner import Learner
@@ -80,26 +81,27 @@ class Classifier(ClassifierMixin, Learner):  # type: ignore[misc]
     def learn_one(self, x: Example, y: object, w: float = 1.0) -> None:
         """One example: a dict of numbers, its label (or {label: bool}), and its weight."""
         stream = self._stream
-        if stream is not None and stream.quick and w == 1.0 and stream.learn_fast(x, y):
-            return
-        self._learn_one(x, y, w)
+        if stream is None or w != 1.0 or not stream.learn_fast(x, y):
+            self._learn_one(x, y, w)
 
+    @in_place
     def _learn_one(self, x: Example, y: object, w: float, asking: Asking | None = None) -> None:
-        if not is_unseen(self, x, y, w):
-            stream, weight = ready_round(self, x, y, w, asking)
-            stream.learn(x, weight)
+        learn_one(self, x, y, w, asking)
 
+    @changes
     def learn_many(self, X: object, y: object = None, w: object = None) -> None:
         """Learn a frame's rows in order: equal to the loop of `learn_one`."""
         learn_many(self, X, y, w)
 
     # ---- answers
 
+    @answers
     def decision_function(self, X: object) -> np.ndarray:
         """(n,) for two classes: positive means `classes_[1]`; (n, K) for more and for sets."""
         scores = self._scores(X)
         return self._targets().decisions(scores)
 
+    @answers
     def predict(self, X: object) -> np.ndarray:
         """The label of each row, or the set of labels as a row of 0 and 1."""
         decisions = self.decision_function(X)
@@ -108,14 +110,15 @@ class Classifier(ClassifierMixin, Learner):  # type: ignore[misc]
     def predict_one(self, x: Example) -> Any:
         """The label (or {label: bool}); None before any label."""
         stream = self._stream
-        if stream is not None and stream.answers is not None:
-            return stream.answers[stream.guess(x)]
-        if stream is None:
-            if self._model is None or self._labels is None or not self._labels.known:
-                return None
-            stream = open_stream(self)
-        return self._targets().named_one(stream.scores(x))
+        return self._predict_one(x) if stream is None else stream.answer(x)
 
+    @alone
+    def _predict_one(self, x: Example) -> Any:
+        if self._model is None or self._labels is None or not self._labels.known:
+            return None
+        return (self._stream or open_stream(self)).answer(x)
+
+    @answers
     def predict_many(self, X: object) -> Any:
         """A frame's answers as a series."""
         return predict_many(self, X, self.predict_one, self.predict)

@@ -1,13 +1,14 @@
 """One example at a time, as a dict: new features and new labels at any time.
 
 Two streams. `BoundStream` packs a dict into one reserved sparse row and plays it through the bound entry of
-the very same compiled loop (a few microseconds). `ModelStream` hands the row to the model, where a round
-needs more than the row at hand: kernels, reservoirs, coins, rows that are scaled.
+the very same compiled loop (a few microseconds). `ModelStream` hands the row to a copy of the model, where a
+round needs more than the row at hand: kernels, reservoirs, coins, rows that are scaled.
+
+A stream is used with its lock held: one reserved row serves all threads, one after the other.
 """
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Callable, Hashable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -15,27 +16,38 @@ import numpy as np
 
 from ..compiled.rows import Rows, Sparse
 from ..errors import BadInput, extra
-from ..features.slots import Packer, Slots
+from ..features.slots import NO_NUMBER, Packer, Slots
+from ..learn.spaces.arrays import Start
 from ..learn.vocabulary import NO_ORDER, NO_TRACE, NONE, Examples
 from ..models.asking import Asking
 from ..models.bound import BoundEntries
 from ..models.weights import Model
+from .guard import NOBODY
 from .labels import label_array
+from .passes import naming_rows
+from .tables import Columns
+from .twins import own
 
 if TYPE_CHECKING:
     from .learner import Learner
 
 Example = Mapping[Hashable, Any]
 
+Shapes = tuple[Columns, tuple[Start, Any]]
+"""Columns, and the layout of a model."""
+
 
 class Stream:
     """A model bound to its dicts. Made anew whenever the model takes on another shape."""
 
-    quick = False  # a round of a known label may go the short way
+    quick = False  # a round of a plain target may go the short way
     answers: dict[float, Any] | None = None  # guesses of the loop as labels, where the loop may guess
 
     def __init__(self, owner: Learner, model: Model, slots: Slots) -> None:
         self.owner, self.model, self.slots = owner, model, slots
+        self.guard = owner._guard or NOBODY
+        self.lock, self.readers = self.guard.lock, self.guard.readers
+        self.known = len(slots)  # names that are the model's; those after them are of the round at hand
         self.packer = Packer(slots, owner._bias)
         self.bind()
 
@@ -45,25 +57,24 @@ class Stream:
         self.target = targets.room()
         self.rows: Rows = self.packer.rows
         self.room = self.model.start.slots - 2  # the last two: the blank slot, the constant coordinate
-        self.packer.blank = self.room if self.owner._has_blank else -1
+        blank = self.owner._has_blank and self.room >= len(self.slots)
+        self.packer.blank = self.room if blank else -1
         self.coded = targets.coded()
         self.shape = self.model.start
+
+    def begin(self) -> None:
+        """A round begins: what it changes before it is played is not the learner's."""
 
     def take(self, x: Example) -> None:
         """Pack an example that was checked, to learn from it; make room for its new names."""
         self.packer.take(x, tuple(x))
         self.make_room()
-        self.slots.fresh.clear()
 
     def make_room(self) -> None:
-        """Slots for the names just taken in; they are the model's once `fresh` is cleared."""
-        owner, fresh = self.owner, self.slots.fresh
-        if fresh and not owner._columns.by_name:
-            try:
-                owner._columns.refuse_names(fresh)
-            except BadInput:
-                self.give_back()
-                raise
+        """Slots for the names just taken in."""
+        owner = self.owner
+        if len(self.slots) > self.known and not owner._columns.by_name:
+            owner._columns.refuse_names(self.slots.after(self.known))
             owner._columns = owner._columns._replace(by_name=True)
         self.model.features = len(self.slots)
         if len(self.slots) > self.room:
@@ -71,10 +82,9 @@ class Stream:
         if self.model.start is not self.shape or self.packer.rows is not self.rows:
             self.bind()
 
-    def give_back(self) -> None:
-        """The names of a refused example."""
-        self.slots.give_back()
-        self.packer.names = None
+    def keep(self) -> None:
+        """The round was played: its names are the model's."""
+        self.known = len(self.slots)
 
     def ask(self, x: Example) -> None:
         """Pack an example to answer it; names that are new count as 0."""
@@ -84,7 +94,7 @@ class Stream:
         names = tuple(x)
         try:
             known = packer.ask(x, names)
-        except (TypeError, struct.error):
+        except NO_NUMBER:
             packer.refuse(x)
             raise
         columns = self.owner._columns
@@ -107,22 +117,28 @@ class Stream:
         raise NotImplementedError
 
     def learn_fast(self, x: Example, y: object) -> bool:
-        """A round of weight 1 whose label is known; False, and nothing changed, where it is not so."""
+        """A round of weight 1 whose target is plain; False, and nothing changed, where it is not so."""
         return False
 
-    def guess(self, x: Example) -> float:
-        """What `decide` says of one dict, where `answers` are there."""
-        raise NotImplementedError
+    def answer(self, x: Example) -> Any:
+        """The label of one dict."""
+        with self.lock:
+            return self.owner._targets().named_one(self.scores(x))
 
     def check(self, x: Example) -> None:
         """Refuse an example that cannot be learned from."""
         self.packer.check(x)
 
 
+def never(y: object) -> None:
+    """No target is plain."""
+
+
 class BoundStream(Stream):
     """Weights: the compiled entries are bound to the model's arrays."""
 
     entries: BoundEntries | None = None
+    shapes: Shapes | None = None  # what the model was before it grew for the round at hand
 
     def bind(self) -> None:
         """Bind the compiled entries to the arrays as they are now."""
@@ -133,8 +149,12 @@ class BoundStream(Stream):
             entries.learn_entry, entries.guess_entry, entries.single
         )  # fmt: skip
         self.plain, self.arrays, self.chosen, self.scratch = entries.learned
-        self.quick = self.coded is not None and getattr(self.owner, "class_weight", None) is None
-        self.answers = None if entries.averaged else self.owner._targets().answers()
+        targets = self.owner._targets()
+        code = targets.coder(self.coded)
+        self.code = code or never
+        plain = code is not None and getattr(self.owner, "class_weight", None) is None
+        self.quick = plain and not self.guard.busy
+        self.answers = None if entries.averaged else targets.answers()
 
     def _entries(self) -> BoundEntries:
         assert self.entries is not None
@@ -145,59 +165,87 @@ class BoundStream(Stream):
         tally = self._entries().learn(weight, trace)
         if not tally[1]:
             self.packer.refuse(x)
+        self.keep()
         return tally
 
     def learn_fast(self, x: Example, y: Any) -> bool:
-        """A round of weight 1 whose label is known; False, and nothing changed, where it is not so."""
-        packer, fresh, coded = self.packer, self.slots.fresh, self.coded
-        try:
-            target = None if coded is None else coded.get(y)
-            if target is None or type(x) is not dict:
+        """A round of weight 1 whose target is plain; False, and nothing changed, where it is not so."""
+        with self.lock:
+            if not self.quick:
                 return False
-            names = tuple(x)
-            if names == packer.names:
-                packer.rewrite(tuple(x.values()))
-            else:
-                packer.take(x, names)
-                if fresh or packer.rows is not self.rows:
-                    self.make_room()
-        except BadInput:
-            raise
-        except (TypeError, ValueError, struct.error):
+            if self.readers:
+                self.guard.wait_for_readers()
+            packer, model = self.packer, self.model
+            clock = model.clock
+            try:
+                target = self.code(y)
+                if target is None or type(x) is not dict:
+                    return False
+                names = tuple(x)
+                if names == packer.names:
+                    packer.rewrite(tuple(x.values()))
+                else:
+                    packer.take(x, names)
+                    if len(self.slots) > self.known:
+                        self.shapes = self.owner._columns, model.layout
+                        self.make_room()
+                    elif packer.rows is not self.rows:
+                        self.bind()
+                self.target[0] = target
+                tally = self.learn_entry(
+                    self.plain, self.arrays, self.chosen, clock, self.scratch, NO_TRACE, 0, 0, 1
+                )
+                if tally[1]:
+                    model.clock = tally[0]
+                    if self.shapes is not None:
+                        self.shapes = None
+                        self.keep()
+                    return True
+            except NO_NUMBER as error:
+                self.give_back()
+                if isinstance(error, BadInput):
+                    raise
+                return False
+            except BaseException:
+                self._entries().settle()
+                if model.clock == clock:
+                    self.give_back()
+                self.shapes = None
+                self.keep()
+                raise
             self.give_back()
             return False
-        self.target[0] = target
-        model = self.model
-        tally = self.learn_entry(
-            self.plain, self.arrays, self.chosen, model.clock, self.scratch, NO_TRACE, 0, 0, 1
-        )
-        if not tally[1]:
-            self.give_back()
-            return False
-        if fresh:
-            fresh.clear()
-        model.clock = tally[0]
-        return True
 
-    def guess(self, x: Example) -> float:
-        """What `decide` says of one dict, by the running weights."""
-        packer = self.packer
-        names = tuple(x) if type(x) is dict else None
-        try:
-            if names is not None and names == packer.names:
-                packer.names = names  # the same objects in a moment: learn_one compares by identity
-                packer.rewrite(tuple(x.values()))
-            else:
-                self.ask(x)
-            guess: float = self.guess_entry(*self.single, self.model.clock)
-        except BadInput:
-            raise
-        except (ValueError, struct.error):  # (an array among the values has no truth)
-            packer.refuse(x)
-            raise
-        if guess != guess:
-            packer.refuse(x)
-        return guess
+    def give_back(self) -> None:
+        """The names of a refused example, and the room that was made for them."""
+        self.slots.give_back(self.known)
+        self.packer.names = None
+        if self.shapes is not None:
+            self.owner._columns, self.model.layout = self.shapes
+            self.model.features, self.shapes = self.known, None
+            self.bind()
+
+    def answer(self, x: Example) -> Any:
+        """The label of one dict: what `decide` says, by the running weights; or by the scores."""
+        with self.lock:
+            if self.answers is None:
+                return self.owner._targets().named_one(self.scores(x))
+            packer = self.packer
+            names = tuple(x) if type(x) is dict else None
+            try:
+                if names is not None and names == packer.names:
+                    packer.names = names  # the same objects in a moment: learn_one compares by identity
+                    packer.rewrite(tuple(x.values()))
+                else:
+                    self.ask(x)
+                guess: float = self.guess_entry(*self.single, self.model.clock)
+            except NO_NUMBER as error:  # (an array among the values has no truth)
+                if not isinstance(error, BadInput):
+                    packer.refuse(x)
+                raise
+            if guess != guess:
+                packer.refuse(x)
+            return self.answers[guess]
 
     def scores(self, x: Example) -> np.ndarray:
         """Scores of one dict, by the average where one is kept."""
@@ -208,7 +256,12 @@ class BoundStream(Stream):
 
 
 class ModelStream(Stream):
-    """Through the model: a row of the owner's making, a uniform where it draws."""
+    """Through a copy of the model: a row of the owner's making, a uniform where it draws."""
+
+    def begin(self) -> None:
+        """A copy: the learner has it once the round is played."""
+        self.model = self.owner._fitted().copy()
+        self.bind()
 
     def learn(self, x: Example, weight: float, trace: np.ndarray = NO_TRACE) -> tuple[Any, ...]:
         """Play one round; example and target are in place, and checked."""
@@ -219,6 +272,8 @@ class ModelStream(Stream):
         tally = model.learn(Examples(rows, self.target, weights, luck, NO_ORDER), 0, 1, trace)
         if not tally.stopped:
             self.packer.refuse(x)
+        self.owner._model = model
+        self.keep()
         return tuple(tally)
 
     def row_for(self, x: Example) -> Rows:
@@ -236,25 +291,6 @@ class ModelStream(Stream):
 class DistanceStream(ModelStream):
     """Kernels: names never met get columns beyond all others, for distances count them."""
 
-    taken: list[Hashable]
-
-    def take(self, x: Example) -> None:
-        """Pack an example that was checked, to learn from it; its new names get columns."""
-        self.packer.take(x, tuple(x))
-        self.make_room()
-        self.taken = list(self.slots.fresh)
-        self.slots.fresh.clear()
-
-    def learn(self, x: Example, weight: float, trace: np.ndarray = NO_TRACE) -> tuple[Any, ...]:
-        """Play one round; example and target are in place, and checked."""
-        try:
-            return super().learn(x, weight, trace)
-        except BadInput:  # a kernel of the user's: nothing was learned, its names go
-            for name in self.taken:
-                self.slots.pop(name, None)
-            self.model.features, self.packer.names = len(self.slots), None
-            raise
-
     def row_of(self, x: Example) -> Sparse:
         """One dict as a row; names never met get columns beyond all others."""
         slots, beyond, columns = self.slots, len(self.slots), self.owner._columns
@@ -265,7 +301,7 @@ class DistanceStream(ModelStream):
             columns.refuse_names(new)
         further = {name: beyond + number for number, name in enumerate(new)}
         places = [slots[name] if name in slots else further[name] for name in x]
-        values = np.array(list(x.values()), np.float64)
+        values = np.array([float(value) for value in x.values()])
         return Sparse(values, np.array(places, np.uint32), np.array([0, len(places)], np.int32), 0.0)
 
     def row_for(self, x: Example) -> Rows:
@@ -283,20 +319,21 @@ def open_stream(owner: Learner, y: object = None, asking: Asking | None = None) 
     """The stream of a learner's model; a model is begun if there is none."""
     owner._form().refuse_streams()
     if owner._model is None:
-        with owner._all_or_nothing():
-            owner._targets().begin(y)
-            slots, by_name = owner._first_names()
-            owner._columns = owner._columns._replace(
-                slots=slots, by_name=by_name, width=0 if by_name else len(slots)
-            )
-            model = owner._model = owner._new_model(max(8, len(slots) + 1), asking)
-            model.features = len(slots)
-            owner._form().check_start(model)
+        owner._targets().begin(y)
+        slots, by_name = owner._first_names()
+        owner._columns = owner._columns._replace(
+            slots=slots, by_name=by_name, width=0 if by_name else len(slots)
+        )
+        model = owner._new_model(max(8, len(slots) + 1), asking)
+        model.features = len(slots)
+        owner._form().check_start(model)
+        owner._model = model
     else:
         owner._columns = owner._columns.with_names()
     model, slots = owner._fitted(), owner._columns.named
     owner._refresh(model)
-    owner._widen(model, len(slots) + 1)  # one slot stays blank, for names not met yet
+    if not model.is_flat:  # one slot stays blank, for names not met yet (to <w, x> they add nothing)
+        owner._widen(model, len(slots) + 1)
     owner._stream = owner._form().stream(model, slots)
     return owner._stream
 
@@ -308,35 +345,42 @@ def ready_round(
     targets = owner._targets()
     weight, weighting = 1.0 if w == 1.0 else owner._weigh(w), targets.weighting()
     targets.check_alone(y)
-    with owner._all_or_nothing():
-        stream: Stream = owner._stream or open_stream(owner, y, asking)
-        stream.check(x)
-        owner._form().check_example(stream, x)
-        targets.check(y)
-        new = [name for name in x if name not in stream.slots]
-        if new and not owner._columns.by_name:
-            owner._columns.refuse_names(new)
-        stream.take(x)
-        if not stream.model.clock:
-            row = stream.packer.rows
-            owner._form().fix_first(stream.model, row.values[: row.starts[1]])
-            stream.bind()
+    stream: Stream = owner._stream or open_stream(owner, y, asking)
+    stream.check(x)
+    owner._form().check_example(stream, x)
+    targets.check(y)
+    new = [name for name in x if name not in stream.slots]
+    if new and not owner._columns.by_name:
+        owner._columns.refuse_names(new)
+    stream.begin()
+    stream.take(x)
+    if not stream.model.clock:
+        row = stream.packer.rows
+        owner._form().fix_first(stream.model, row.values[: row.starts[1]])
+        stream.bind()
     return stream, targets.put(stream, x, y, weight, weighting)
 
 
-def is_unseen(owner: Learner, x: Example, y: object, w: object) -> bool:
-    """A weight of 0: the example is checked and not seen; nothing grows."""
+def learn_one(owner: Learner, x: Example, y: object, w: float, asking: Asking | None = None) -> None:
+    """A round of one dict, whatever it asks for. A weight of 0: it is checked and not seen; nothing grows."""
     if w == 1.0 or owner._weigh(w) > 0.0:
-        return False
+        stream, weight = ready_round(owner, x, y, w, asking)
+        stream.learn(x, weight)
+    else:
+        check_unseen(owner, x, y)
+
+
+def check_unseen(owner: Learner, x: Example, y: object) -> None:
+    """Refuse what could not be learned."""
     check_example(x)
-    before = dict(owner.__dict__)
+    before = owner.__dict__
+    owner.__dict__ = dict(before)
     try:
         if owner._model is None:
             owner._targets().begin(y)
         owner._targets().check(y)
     finally:
         owner.__dict__ = before
-    return True
 
 
 def check_example(x: Example) -> None:
@@ -346,25 +390,23 @@ def check_example(x: Example) -> None:
 
 def learn_many(owner: Learner, X: Any, y: Any, w: Any) -> None:
     """Learn a frame's rows in order: equal to the loop of `learn_one`."""
-    with owner._all_or_nothing():
-        answers = None if y is None else label_array(y)
-        if answers is None and owner._supervised:
-            raise BadInput(f"{type(owner).__name__} requires y to be passed, but the target y is None")
-        if answers is not None and len(answers) != len(X):
-            raise BadInput(f"got {len(X)} rows and {len(answers)} targets; wanted one each")
-        open_stream(owner, None if answers is None or not len(answers) else answers[0])
-        owner._columns = owner._columns._replace(slots=Slots(owner._columns.slots or ()))
-        model = owner._model = owner._fitted().copy()
-        owner._targets().own()
-        table = owner._named_table(X)
-        if not model.clock:
-            first = table.data[: table.indptr[1]] if table.shape[0] else np.zeros(0)
-            owner._form().fix_first(model, first)
-        targets = owner._targets().read_many(answers, table.shape[0])
-        model.open(table.shape[0])
-        with owner._naming_rows(table):
-            owner._game(model, owner._training_set(table, targets, w)).play()
-        owner._stream = None
+    answers = None if y is None else label_array(y)
+    if answers is None and owner._supervised:
+        raise BadInput(f"{type(owner).__name__} requires y to be passed, but the target y is None")
+    if answers is not None and len(answers) != len(X):
+        raise BadInput(f"got {len(X)} rows and {len(answers)} targets; wanted one each")
+    own(owner)
+    open_stream(owner, None if answers is None or not len(answers) else answers[0])
+    model = owner._fitted()
+    table = owner._named_table(X)
+    if not model.clock:
+        first = table.data[: table.indptr[1]] if table.shape[0] else np.zeros(0)
+        owner._form().fix_first(model, first)
+    targets = owner._targets().read_many(answers, table.shape[0])
+    model.open(table.shape[0])
+    with naming_rows(owner, table):
+        owner._game(model, owner._training_set(table, targets, w)).play()
+    owner._stream = None
 
 
 def predict_many(

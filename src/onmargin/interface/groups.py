@@ -15,6 +15,7 @@ from ..learn.vocabulary import NONE, Examples
 from ..models.paired import PairedModel
 from ..models.pairing import Given
 from ..models.weights import Model
+from .guard import answers, changes
 from .learner import Learner
 from .passes import Sums, run_passes
 from .tables import Table, checked_weights
@@ -53,25 +54,25 @@ class Grouped(Learner):
 
     # ---- learning
 
+    @changes
     def _learn_groups(self, X: Any, y: Any, qid: Any, fresh: bool, passes: bool) -> Self:
-        with self._all_or_nothing():
-            if fresh:
-                self._forget()
-            X = self._table(X, reset=self._model is None, learning=True)
-            groups, count = read_groups(qid, X.shape[0])
-            truth = self._read_truth(y, groups, count)
-            model = self._new_model(X.shape[1]) if self._model is None else self._model.copy()
-            self._form().check_start(model)
-            self._fit_in(model, X)
-            self._refresh(model)
-            self._model = model
-            bad = first_not_finite(self._rows(X), X.shape[0])
-            if bad < X.shape[0]:
-                raise self._bad_row(X, bad)
-            if passes:
-                self._pass_often(X, cast(PairedModel, model), groups, truth, count)
-            else:
-                self._pass(X, cast(PairedModel, model), groups, truth, np.arange(count))
+        if fresh:
+            self._forget()
+        X = self._table(X, reset=self._model is None, learning=True)
+        groups, count = read_groups(qid, X.shape[0])
+        truth = self._read_truth(y, groups, count)
+        model = self._new_model(X.shape[1]) if self._model is None else self._model.copy()
+        self._form().check_start(model)
+        self._fit_in(model, X)
+        self._refresh(model)
+        self._model = model
+        bad = first_not_finite(self._rows(X), X.shape[0])
+        if bad < X.shape[0]:
+            raise self._bad_row(X, bad)
+        if passes:
+            self._pass_often(X, cast(PairedModel, model), groups, truth, count)
+        else:
+            self._pass(X, cast(PairedModel, model), groups, truth, np.arange(count))
         return self
 
     def _pass_often(
@@ -107,6 +108,7 @@ class Grouped(Learner):
 
     # ---- answers
 
+    @answers
     def decision_function(self, X: object) -> np.ndarray:
         """The score of every row, by the average where one is kept."""
         return np.asarray(self._scores(X)[:, 0])

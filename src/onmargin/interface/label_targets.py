@@ -19,7 +19,7 @@ from .dicts import Example
 from .labels import Labels, check_label, distinct, in_order, label_array, listed
 from .passes import Block, Cutter, Part, TrainingSet, blocks
 from .tables import in_one_line
-from .targets import Answers, NumberTargets, column
+from .targets import Answers, Coder, NumberTargets, column
 
 if TYPE_CHECKING:
     from .classifier import Classifier
@@ -403,6 +403,10 @@ class LabelTargets(NumberTargets):
         labels = self.labels
         targets = labels.targets(np.arange(len(labels.known))).tolist()
         return None if labels.sets else dict(zip(labels.known, targets, strict=True))
+
+    def coder(self, coded: dict[Any, float] | None) -> Coder:
+        """A label that is known."""
+        return None if coded is None else coded.get
 
     def answers(self) -> Answers:
         """Guesses of the loop as labels; None for sets, and before any label."""

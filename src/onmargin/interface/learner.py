@@ -8,8 +8,6 @@ numbers its loop reads (`numbers`).
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any, Self
 
 import numpy as np
@@ -25,10 +23,14 @@ from ..models.asking import Asking
 from ..models.table import Row
 from ..models.weights import Model, Numbers
 from ..results.progress import Progress
+from ..results.trace import Watcher
+from . import twins
+from .before import Before
 from .dicts import BoundStream, Stream
 from .draws import seed_of, uniforms
 from .fields import check_lasting, check_limits, lasting, refuse_unknown
-from .passes import Game, NotFinite, Stopping, Sums, TrainingSet, run_passes
+from .guard import NOBODY, Change, answers, changes
+from .passes import Game, Stopping, Sums, TrainingSet, naming_rows, run_passes
 from .river import River
 from .tables import Columns, Table, bad_row, checked_weights, read_array, width_of
 from .targets import NumberTargets
@@ -105,11 +107,6 @@ class Learner(River):
         return float(getattr(self, "intercept_scaling", 1.0)) if self.fit_intercept else 0.0
 
     @property
-    def _may_overflow(self) -> bool:
-        """On finite rows: the loss grows faster than its margin, or a centre does."""
-        return False
-
-    @property
     def _has_blank(self) -> bool:
         """Does a slot at its start stand for all names not met?"""
         return True
@@ -147,9 +144,11 @@ class Learner(River):
         return copy.deepcopy(self)  # a shallow copy would learn into the same weights
 
     def __getstate__(self) -> dict[str, Any]:
-        kept = dict(super().__getstate__())
-        kept.pop("_stream", None)
-        return kept
+        with (self._guard or NOBODY).lock:
+            kept = {name: value for name, value in self.__dict__.items() if name != "_stream"}
+            if self._model is not None:  # others may go on learning while this is being written
+                kept["_model"] = self._model.copy()
+            return kept
 
     def __sklearn_is_fitted__(self) -> bool:
         return self._model is not None
@@ -193,22 +192,24 @@ class Learner(River):
 
     def _fitted(self) -> Model:
         if self._model is None:
-            raise NotFittedError(
-                f"this {type(self).__name__} has seen no example yet; call fit or partial_fit"
-                f"{', or learn_one' if hasattr(self, 'learn_one') else ''}"
-            )
+            which = "fit or partial_fit" + (", or learn_one" if hasattr(self, "learn_one") else "")
+            raise NotFittedError(f"this {type(self).__name__} has seen no example yet; call {which}")
         return self._model
 
-    @contextmanager
-    def _all_or_nothing(self) -> Iterator[None]:
-        """A call that fails leaves the estimator as it was."""
-        before = dict(self.__dict__)
-        try:
-            yield
-        except BaseException:
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            raise
+    # ---- one learns, any number ask (see `guard`)
+
+    def _twin(self, change: Change | None) -> Self:
+        return twins.of_learner(self, change)
+
+    def _become(self, other: Self) -> None:
+        twins.retire(self)
+        self.__dict__ = {name: value for name, value in other.__dict__.items() if name != "_stream"}
+
+    def _has(self, model: object) -> bool:
+        return self._model is model
+
+    def _before(self) -> Before:
+        return Before(self)
 
     def _forget(self) -> None:
         """As if nothing had been seen."""
@@ -326,29 +327,29 @@ class Learner(River):
 
     # ---- learning
 
+    @changes
     def _fit(self, X: Any, y: Any, coef: Any, intercept: Any, sample_weight: Any) -> Self:
         """Learn from scratch (`warm_start`: go on) in passes."""
-        with self._all_or_nothing():
-            targets, warm = self._targets(), bool(self.warm_start) and self._model is not None
-            if not warm:
-                self._forget()
-            else:
-                self._model = self._fitted().copy()
-            X = self._table(X, reset=not warm, learning=True)
-            y = targets.read(y, X.shape[0])
-            targets.adopt(y, warm)
-            model = self._fitted() if warm else self._new_model(X.shape[1])
-            self._fit_in(model, X)
-            self._start_from(model, coef, intercept)
-            self._form().check_start(model)
-            if warm:
-                self._refresh(model)
-            self._model = model
-            data = self._training_set(X, y, sample_weight)
-            if data.weights.size and not data.weights.any():
-                raise BadInput("sample_weight is zero everywhere; wanted at least one weight above 0")
-            model.open(data.size)
-            self._run_passes(X, model, data)
+        targets, warm = self._targets(), bool(self.warm_start) and self._model is not None
+        if not warm:
+            self._forget()
+        else:
+            self._model = self._fitted().copy()
+        X = self._table(X, reset=not warm, learning=True)
+        y = targets.read(y, X.shape[0])
+        targets.adopt(y, warm)
+        model = self._fitted() if warm else self._new_model(X.shape[1])
+        self._fit_in(model, X)
+        self._start_from(model, coef, intercept)
+        self._form().check_start(model)
+        if warm:
+            self._refresh(model)
+        self._model = model
+        data = self._training_set(X, y, sample_weight)
+        if data.weights.size and not data.weights.any():
+            raise BadInput("sample_weight is zero everywhere; wanted at least one weight above 0")
+        model.open(data.size)
+        self._run_passes(X, model, data)
         return self
 
     def _start_from(self, model: Model, coef: object, intercept: object) -> None:
@@ -386,37 +387,29 @@ class Learner(River):
         model.open(data.size)
         return X, model, data
 
+    @changes
     def _partial_fit(
         self, X: object, y: object, classes: object, sample_weight: object, asking: Asking | None = None
     ) -> Self:
         """Learn from these rows, in order, each once."""
         self._form().refuse_streams()
-        with self._all_or_nothing():
-            X, model, data = self._continue(X, y, classes, sample_weight, asking)
-            with self._naming_rows(X):
-                self._game(model, data).play()
-            self._model, self._stream = model, None
+        X, model, data = self._continue(X, y, classes, sample_weight, asking)
+        with naming_rows(self, X):
+            twins.learn_on(self, model, data, self._game(model, data).play)
         return self
 
-    def _game(self, model: Model, data: TrainingSet, whole: bool = False) -> Game:
-        return Game(model, data, self._targets().cutter(model, data, whole), self._luck)
-
-    @contextmanager
-    def _naming_rows(self, X: Table) -> Iterator[None]:
-        """A row that stops the loop is named, with its column."""
-        try:
-            yield
-        except NotFinite as stop:
-            raise self._bad_row(X, stop.args[0]) from None
+    def _game(
+        self, model: Model, data: TrainingSet, whole: bool = False, watcher: Watcher | None = None
+    ) -> Game:
+        return Game(model, data, self._targets().cutter(model, data, whole, watcher), self._luck)
 
     def _row_order(self, generator: np.random.Generator, count: int, model: Model) -> np.ndarray:
         """Row numbers of a pass, or empty: as they come."""
         return generator.permutation(count) if getattr(self, "shuffle", True) else NO_ORDER
 
     def _stopping(self) -> Stopping:
-        return Stopping(
-            self.max_iter, self.tol, self.n_iter_no_change, bool(self.verbose), self._counts_mistakes
-        )
+        patience, verbose = self.n_iter_no_change, bool(self.verbose)
+        return Stopping(self.max_iter, self.tol, patience, verbose, self._counts_mistakes)
 
     def _run_passes(self, X: Table, model: Model, data: TrainingSet) -> None:
         """Passes until the mean online loss stops falling."""
@@ -426,7 +419,7 @@ class Learner(River):
             return self._row_order(generator, data.size, model)
 
         def play(order: np.ndarray, show: Any) -> Sums:
-            with self._naming_rows(X):
+            with naming_rows(self, X):
                 return game.play(order, show=show)
 
         self.n_iter_ = run_passes(data.size, self._stopping(), order, play)
@@ -446,19 +439,23 @@ class Learner(River):
     # ---- what was learned
 
     @property
+    @answers
     def coef_(self) -> np.ndarray:
         """Weights of the features, where there are such: (1, d) for one output, (K, d) for several."""
         return self._form().coef()
 
     @property
+    @answers
     def intercept_(self) -> np.ndarray:
         """Weight of the constant coordinate times its value; for label sets less the threshold."""
         return self._form().intercept()
 
+    @answers
     def top_features(self, k: int = 10) -> Any:
         """The k heaviest features of every output: columns class, feature, weight."""
         return top_features(self, self.coef_, k)
 
+    @answers
     def explain(self, x: Any, k: int | None = None) -> Any:
         """What each feature of one example adds to each score: weight times value.
 
@@ -480,14 +477,17 @@ class Learner(River):
         """Labels known at this moment: met, or announced."""
         return self._targets().known()
 
+    @changes
     def watch(self, X: object, y: object, wanted: Wanted) -> Progress:
         """Answer and learn a table, with a trace; see `om.progressive`."""
         return watch_table(self, X, y, wanted)
 
+    @changes
     def watch_each(self, examples: Any, wanted: Wanted) -> Progress:
         """Answer and learn an iterable of (x, y) or (x, y, weight); see `om.progressive`."""
         return watch_each(self, examples, wanted)
 
+    @answers
     def comparator_losses(self, X: Table, y: object, comparator: object) -> np.ndarray:
         """The losses that another hypothesis would have suffered on a run's rows."""
         return self._losses_of(self._form().comparator_scores(X, comparator), y)
@@ -499,6 +499,7 @@ class Learner(River):
         """Draw now what random_state=None stands for, so that a stretch played again has the same draws."""
         self._generator(0)
 
+    @changes
     def start_anew(self) -> None:
         """Forget everything but the parameters and the generator's place."""
         self._model = self._stream = None
@@ -507,8 +508,8 @@ class Learner(River):
 
     def take_over(self, other: Self) -> None:
         """Become what another learner of the same kind is."""
-        self.__dict__.clear()
-        self.__dict__.update(other.__dict__)
+        with (self._guard or NOBODY).lock:
+            self._become(other)
 
     def _extras(self) -> dict[str, Any]:
         """What a file must hold beside parameters, labels and the model."""

@@ -9,8 +9,9 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -20,6 +21,10 @@ from ..errors import warn
 from ..learn.vocabulary import NO_ORDER, NO_TRACE, NONE, Examples, Tally
 from ..models.weights import Model
 from ..results.trace import Watcher
+
+if TYPE_CHECKING:
+    from .learner import Learner
+    from .tables import Table
 
 BLOCK = 8192
 
@@ -60,6 +65,15 @@ Luck = Callable[[Model, int, np.ndarray], np.ndarray]
 
 class NotFinite(Exception):
     """A row stopped the loop; its number is the only argument."""
+
+
+@contextmanager
+def naming_rows(learner: Learner, X: Table) -> Iterator[None]:
+    """A row that stops the loop is named, with its column."""
+    try:
+        yield
+    except NotFinite as stop:
+        raise learner._bad_row(X, stop.args[0]) from None
 
 
 def blocks(count: int, order: np.ndarray = NO_ORDER, size: int | None = None) -> Iterator[Block]:

@@ -7,7 +7,8 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import RegressorMixin
 
-from .dicts import Example, is_unseen, learn_many, open_stream, predict_many, ready_round
+from .dicts import Example, learn_many, learn_one, open_stream, predict_many
+from .guard import alone, answers, changes, in_place
 from .learner import Learner
 
 
@@ -35,14 +36,20 @@ class Regressor(RegressorMixin, Learner):  # type: ignore[misc]
 
     def learn_one(self, x: Example, y: float, w: float = 1.0) -> None:
         """One example: a dict of numbers, its target, and its weight."""
-        if not is_unseen(self, x, y, w):
-            stream, weight = ready_round(self, x, y, w)
-            stream.learn(x, weight)
+        stream = self._stream
+        if stream is None or w != 1.0 or not stream.learn_fast(x, y):
+            self._learn_one(x, y, w)
 
+    @in_place
+    def _learn_one(self, x: Example, y: float, w: float) -> None:
+        learn_one(self, x, y, w)
+
+    @changes
     def learn_many(self, X: object, y: object = None, w: object = None) -> None:
         """Learn a frame's rows in order: equal to the loop of `learn_one`."""
         learn_many(self, X, y, w)
 
+    @answers
     def predict(self, X: object) -> np.ndarray:
         """<w, x> of each row."""
         return self._scores(X)[:, 0]
@@ -50,12 +57,16 @@ class Regressor(RegressorMixin, Learner):  # type: ignore[misc]
     def predict_one(self, x: Example) -> float:
         """<w, x>; 0 before any example."""
         stream = self._stream
-        if stream is None:
-            if self._model is None:
-                return 0.0
-            stream = open_stream(self)
-        return float(stream.scores(x)[0, 0])
+        return self._predict_one(x) if stream is None else stream.answer(x)
 
+    @alone
+    def _predict_one(self, x: Example) -> float:
+        if self._model is None:
+            return 0.0
+        answer: float = (self._stream or open_stream(self)).answer(x)
+        return answer
+
+    @answers
     def predict_many(self, X: object) -> Any:
         """A frame's answers as a series."""
         return predict_many(self, X, self.predict_one, self.predict)

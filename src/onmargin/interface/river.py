@@ -12,10 +12,12 @@ import importlib.machinery
 import sys
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from types import ModuleType
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
+
+from .guard import NOBODY, SLOTS, Change, Guard
 
 Variants = tuple[Mapping[str, object], ...]
 
@@ -25,10 +27,27 @@ _waiting: list[tuple[type, str]] = []
 class River(BaseEstimator):  # type: ignore[misc]
     """River's bookkeeping, in terms of scikit-learn's parameters."""
 
+    __slots__ = SLOTS
+    _guard: Guard | None
+    _change: Change | None
     river_base = ""  # the class of River's that this one is registered with
     not_in_sklearn: ClassVar[Mapping[str, str]] = {}  # scikit-learn's checks that do not apply: why
     variants: ClassVar[Variants] = ({},)  # parameters to compile ahead with
     _entropy: int | None = None  # what random_state=None stands for, drawn once a model
+
+    def __new__(cls, *args: object, **kwargs: object) -> Self:
+        """With a guard of its own, however it is made (pickle, deepcopy and clone too)."""
+        self: Self = super().__new__(cls)
+        self._guard, self._change = Guard(), None
+        return self
+
+    def _original(self) -> Any:
+        """Itself, or what this is a twin of."""
+        return self if self._change is None else self._change.owner
+
+    def __getstate__(self) -> dict[str, Any]:
+        with (self._guard or NOBODY).lock:
+            return dict(self.__dict__)
 
     def not_in_river(self) -> Mapping[str, str]:
         """Checks of River's that do not apply, each with its reason."""

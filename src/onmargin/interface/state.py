@@ -31,7 +31,7 @@ def state_of(learner: Learner) -> State:
         "entropy": learner._entropy,
         "begun": _begun(learner),
         "columns": {
-            "names": None if columns.slots is None else list(columns.slots),
+            "names": columns.names if columns.by_name or not columns.numbered else None,
             "by_name": columns.by_name, "width": columns.width,
         },
         "found": {name: learner.__dict__[name] for name in FOUND if name in learner.__dict__},

@@ -23,6 +23,7 @@ from ..models.support import FAR, Form
 from ..models.table import Row, row_named
 from ..models.weights import Model, Numbers
 from .dicts import DistanceStream, Example, Stream, open_stream
+from .guard import answers
 from .learner import Learner
 from .passes import TrainingSet
 from .tables import Table
@@ -110,21 +111,25 @@ class KernelForm(Learner):
         return float(self._support().room)
 
     @property
+    @answers
     def support_(self) -> np.ndarray:
         """Which rows are kept: row numbers of X in `fit`, numbers of the rows so far in streams."""
         return self._support().support_ids()
 
     @property
+    @answers
     def support_vectors_(self) -> Any:
         """The vectors kept, in the form they came in (precomputed kernels: none)."""
         return self._support().support_table(self.n_features_in_)
 
     @property
+    @answers
     def n_support_(self) -> int:
         """How many vectors are kept."""
         return self._support().n_support
 
     @property
+    @answers
     def dual_coef_(self) -> np.ndarray:
         """(outputs, vectors) coefficients that predict; those of the average where one is kept."""
         return np.array(self._targets().spoken(self._support().dual_table()), order="C")
@@ -248,11 +253,8 @@ class SupportForm(WeightsForm):
             model.limit(vectors_for(budget, each, self.learner._keeps_square), bytes_of(budget))
 
     def learning_copy(self, model: Model, X: Table, data: TrainingSet) -> Model:
-        """Itself where nothing can fail on the way (rows are checked before), or a copy."""
-        mine = self.learner._support()
-        if mine.safe and mine.entries > X.shape[0] * X.shape[1] and _largest(X) < LARGE:
-            return mine
-        return mine.copy()
+        """A copy: scoring one row costs more."""
+        return model.copy()
 
     def frame(self, X: Table) -> Table:
         """A frame by names; columns never met come after all others, for distances count them."""

@@ -58,6 +58,13 @@ class Columns(NamedTuple):
             slots = Slots([*slots, *range(len(slots), width)])
         return Columns(slots, False, width)
 
+    @property
+    def numbered(self) -> bool:
+        """Are the names the numbers of an array's columns, and nothing else?"""
+        return self.slots is None or (
+            len(self.slots) == self.width and list(self.slots) == list(range(self.width))
+        )
+
     def refuse_names(self, names: Sequence[Hashable]) -> None:
         """A model fitted on arrays knows its features by number; one fitted on a frame may grow."""
         by_number = all(isinstance(name, int) for name in self.slots or () if name not in names)

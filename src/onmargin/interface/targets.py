@@ -7,14 +7,15 @@ labels known) is the learner's.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
-from ..errors import BadInput
+from ..errors import BadInput, shown
 from ..learn.vocabulary import TRACED
 from ..models.weights import Model
 from ..results.trace import Watcher
@@ -26,6 +27,14 @@ if TYPE_CHECKING:
 
 Answers = dict[float, Any] | None
 """Guesses of the loop as labels; None where the answer is no single label."""
+
+
+Coder = Callable[[Any], float | None] | None
+
+
+def plain_number(y: Any) -> float | None:
+    """A target that needs no look at it."""
+    return y if type(y) in (float, int) and math.isfinite(y) else None
 
 
 class NumberTargets:
@@ -158,8 +167,8 @@ class NumberTargets:
         """One target, checked."""
         try:
             number = float(y)
-        except (TypeError, ValueError):
-            raise BadInput(f"the target is {y!r}; wanted a number") from None
+        except (TypeError, ValueError, OverflowError):
+            raise BadInput(f"the target is {shown(y)}; wanted a number") from None
         if not -float("inf") < number < float("inf"):
             raise BadInput(f"the target is {number}; wanted a finite number; nothing was learned")
         return number
@@ -172,9 +181,17 @@ class NumberTargets:
         """What each label means to the loop; None where the target is no single label."""
         return None
 
+    def coder(self, coded: dict[Any, float] | None) -> Coder:
+        """A plain target as the loop wants it, None for one that is not plain; None: there are none."""
+        return plain_number
+
     def answers(self) -> Answers:
         """Guesses of the loop as labels; None where the answer is no single label."""
         return None
+
+    def named_one(self, scores: np.ndarray) -> Any:
+        """The answer for one example."""
+        return float(scores[0, 0])
 
     def weighting(self) -> Any:
         """`class_weight`, checked."""
@@ -195,6 +212,10 @@ class PointTargets(NumberTargets):
 
     def read(self, y: object, count: int) -> Any:
         """Whatever it is."""
+        return None
+
+    def coder(self, coded: dict[Any, float] | None) -> Coder:
+        """There is no target."""
         return None
 
 

@@ -10,12 +10,12 @@ import numpy as np
 from ..errors import BadInput
 from ..learn.vocabulary import TRACED
 from ..models.asking import Asking
-from ..models.weights import Model
 from ..results.progress import Progress, Totals
 from ..results.trace import Watcher
-from .dicts import is_unseen, ready_round
-from .passes import BLOCK, Block, Sums, TrainingSet
+from .dicts import check_unseen, ready_round
+from .passes import BLOCK, Block, Game, Sums, naming_rows
 from .tables import Table, checked_chance
+from .twins import learn_on, own
 
 if TYPE_CHECKING:
     from .learner import Learner
@@ -36,35 +36,30 @@ class Wanted(NamedTuple):
 
 def watch_table(learner: Learner, X: object, y: object, wanted: Wanted) -> Progress:
     """Answer and learn a table in one compiled loop."""
-    with learner._all_or_nothing():
-        X, model, data = learner._continue(
-            X, y, wanted.classes, wanted.sample_weight, wanted.asking, whole=True
-        )
-        chance, targets = checked_chance(wanted.chance, data.size), learner._targets()
-        start = targets.trace_start(model)
-        watcher = Watcher(data.size, wanted.full, targets.sets, targets.kind == "labels")
+    X, model, data = learner._continue(X, y, wanted.classes, wanted.sample_weight, wanted.asking, whole=True)
+    chance, targets = checked_chance(wanted.chance, data.size), learner._targets()
+    start = targets.trace_start(model)
+    watcher = Watcher(data.size, wanted.full, targets.sets, targets.kind == "labels")
+    if wanted.judged and not model.judges and not wanted.delay:
+        raise BadInput("scored_by='model' is for linear scores; a ball has none")
+    game = learner._game(model, data, watcher=watcher)._replace(
+        chance=chance, judged=wanted.judged, watcher=watcher, known=targets.known
+    )
+
+    def play() -> Sums:
         if model.asking is not None:
             model.asking.active = wanted.asking is not None
-        if wanted.delay:
-            sums = _late(learner, X, model, data, watcher, wanted)
-        elif wanted.judged and not model.judges:
-            raise BadInput("scored_by='model' is for linear scores; a ball has none")
-        else:
-            game = learner._game(model, data)._replace(
-                cut=targets.cutter(model, data, False, watcher), chance=chance, judged=wanted.judged,
-                watcher=watcher, known=targets.known,
-            )  # fmt: skip
-            with learner._naming_rows(X):
-                sums = game.play(size=wanted.every or BLOCK)
+        sums = _late(learner, X, game, wanted) if wanted.delay else game.play(size=wanted.every or BLOCK)
         if model.asking is not None:
             model.asking.active = False
-        learner._model, learner._stream = model, None
+        return sums
+
+    with naming_rows(learner, X):
+        sums = learn_on(learner, model, data, play)
     return _summary(learner, watcher, data.size, sums, data.y, X, start, wanted.every)
 
 
-def _late(
-    learner: Learner, X: Table, model: Model, data: TrainingSet, watcher: Watcher, wanted: Wanted
-) -> Sums:
+def _late(learner: Learner, X: Table, game: Game, wanted: Wanted) -> Sums:
     """Labels `delay` rounds late: row t is answered when the rows up to t - delay - 1 are learned.
 
     Losses and steps of labels are those of the moment of learning; of numbers, the answers'.
@@ -74,8 +69,9 @@ def _late(
         raise BadInput(f"delay={delay!r}; wanted a whole number of rounds")
     if learner.growing and not targets.closed:
         raise BadInput("delay= wants the classes announced; give classes=, or set growing=False")
+    model, data, watcher = game.model, game.data, game.watcher
+    assert watcher is not None
     learner._model = model
-    game = learner._game(model, data)
     answers = np.zeros((data.size, model.start.outputs))
     guesses, sums, lines, wants = np.zeros(data.size), Sums(), [], []
     for position in range(data.size + delay):
@@ -88,8 +84,7 @@ def _late(
             (part,) = game.cut(Block(late, 1, np.array([late])))
             wants.append(part[1][0])
             line = np.zeros((1, TRACED + model.start.outputs))
-            with learner._naming_rows(X):
-                sums.add(*game.learn(part, line))
+            sums.add(*game.learn(part, line))
             lines.append(line[0])
     if targets.kind == "numbers" and data.y is not None:
         for line, loss in zip(lines, learner._losses_of(answers, data.y), strict=True):
@@ -114,12 +109,14 @@ def watch_each(learner: Learner, examples: Iterable[Any], wanted: Wanted) -> Pro
         learner.set_params(classes=tuple(classes))
     elif classes is not None and sorted(map(repr, classes)) != sorted(map(repr, targets.known())):
         raise BadInput(f"classes={classes!r}, but the model already knows {targets.known()!r}")
+    own(learner)
     truths: list[Any] = []
     watcher: Watcher | None = None
     sums, position = Sums(), 0
     for example in examples:
         x, y, weight = example if len(example) == 3 else (*example, 1.0)
-        if is_unseen(learner, x, y, weight):
+        if weight != 1.0 and learner._weigh(weight) == 0.0:
+            check_unseen(learner, x, y)
             continue
         before = targets.known()
         stream, weight = ready_round(learner, x, y, weight)
@@ -158,7 +155,7 @@ def _summary(
     learner: Learner, watcher: Watcher, count: int, sums: Sums, y: object, X: Table, start: Any,
     every: int | None,
 ) -> Progress:  # fmt: skip
-    targets = learner._targets()
+    targets, learner = learner._targets(), learner._original()
     totals = Totals(sums.rounds, sums.mistakes, sums.errors, sums.updates, sums.loss)
     watcher.settle(count)
     if not watcher.full:

@@ -12,10 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..compiled.checks import first_not_finite
 from ..errors import BadInput, extra
 from ..features.slots import Slots
-from ..features.tables import entries
 from ..learn.spaces.arrays import Start
 from ..models.table import FORGETS, Row, row_named
 from ..models.weights import Model, Numbers
@@ -101,17 +99,8 @@ class WeightsForm:
         """Refuse a table whose rows cannot all be learned from, where the loop would find out too late."""
 
     def learning_copy(self, model: Model, X: Table, data: TrainingSet) -> Model:
-        """The model to learn on: itself after a sweep, or a copy, whichever costs less.
-
-        Where the data is smaller than the model, all rows are checked first; otherwise the loop
-        finds a bad row on its way and the copy is thrown away, as it is where finite rows may overflow.
-        """
-        if self.owner._may_overflow or entries(data.rows) > model.entries:
-            return model.copy()
-        bad = first_not_finite(data.rows, data.size)
-        if bad < data.size:
-            raise self.owner._bad_row(X, bad)
-        return model
+        """The model to learn on: a copy; or itself, sharing its arrays, where rows reach few of them."""
+        return model if model.shares and model.reached_by(data.rows) else model.copy()
 
     def frame(self, X: Table) -> Table:
         """A frame by the names of its columns; to a linear score those never met add nothing."""

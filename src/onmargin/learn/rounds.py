@@ -16,7 +16,17 @@ from .steps import pa1 as step
 from .tasks.classes import binary as demand
 from .tasks.classes import differs as wrong
 from .tasks.classes import sign as decide
-from .vocabulary import TINY, TRACE_ASKED, TRACE_GUESS, TRACE_LOSS, TRACE_STEP, TRACED, Round
+from .vocabulary import (
+    DESK_CLOCK,
+    DESK_FAR,
+    TINY,
+    TRACE_ASKED,
+    TRACE_GUESS,
+    TRACE_LOSS,
+    TRACE_STEP,
+    TRACED,
+    Round,
+)
 
 ROLES = ("decide", "demand", "wrong", "loss", "step", "score", "size", "move", "ask")
 
@@ -26,8 +36,8 @@ def learn(examples, space, hyper, clock, desk, trace, first, start, stop):
 
     Round t is on row `order[t]`, or `first + t` where no order is given.
 
-    Stops early at a row whose squared length (or loss) is not finite, before anything was learned
-    from it.
+    Stops early at a row whose squared length or loss is not finite, or that would move too far for
+    numbers to stay finite, before anything was learned from it.
     """
     rows, targets, weights, chance, order = examples
     scores, pull = desk.scores, desk.pull
@@ -60,6 +70,8 @@ def learn(examples, space, hyper, clock, desk, trace, first, start, stop):
                 length = size(space, rows, now, pull, hyper)
                 if length > TINY:  # an empty row moves nothing
                     taken = step(margin, suffered, slope, length, pull, now, hyper)
+                    if not taken * taken * length <= desk.notes[DESK_FAR]:
+                        return clock - 1, t, total, mistakes, errors, updates
                     if taken != 0.0:
                         taken = move(space, rows, now, pull, taken, margin, hyper)
                         updates += taken != 0.0
@@ -69,6 +81,7 @@ def learn(examples, space, hyper, clock, desk, trace, first, start, stop):
             trace[t, TRACE_ASKED] = 1.0 if asked else 0.0
             for k in range(trace.shape[1] - TRACED):
                 trace[t, TRACED + k] = scores[k]
+    desk.notes[DESK_CLOCK] = clock
     return clock, stop, total, mistakes, errors, updates
 
 

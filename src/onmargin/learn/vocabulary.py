@@ -61,6 +61,10 @@ TRACE_STEP = 2  # how far w moved
 TRACE_ASKED = 3  # 1 where the label was read
 TRACED = 4  # from here on the scores
 
+# The notes of a desk
+DESK_CLOCK = 0  # the clock after the last rounds that were played to their end
+DESK_FAR = 1  # the squared length of the farthest move: beyond it numbers might overflow
+
 # Pegasos' ledger
 PEGASOS_SIGMA = 0  # z = sigma nu
 PEGASOS_LENGTH = 1  # |z|^2
@@ -139,10 +143,11 @@ class Round(NamedTuple):
 
 
 class Desk(NamedTuple):
-    """Scratch: one number per output, padded to eights."""
+    """Scratch: one number per output, padded to eights; and two notes of the call."""
 
     scores: np.ndarray
     pull: np.ndarray
+    notes: np.ndarray  # see DESK_CLOCK, DESK_FAR
 
 
 class Hyper(NamedTuple):

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..compiled.parts import Part, bound
 from ..compiled.rows import Rows
-from ..learn.vocabulary import NO_ORDER, NO_TRACE, NONE, Examples
+from ..learn.vocabulary import DESK_CLOCK, NO_ORDER, NO_TRACE, NONE, Examples
 from .weights import Model
 
 
@@ -49,12 +49,20 @@ class BoundEntries:
         else:
             examples, self.weight[0] = self.weighted, weight
         model = self.model
-        tally: tuple[Any, ...] = self.learn_entry(
-            examples, self.space, self.hyper, model.clock, self.desk, trace, 0, 0, 1
-        )
-        if tally[1]:
-            model.clock = tally[0]
+        try:
+            tally: tuple[Any, ...] = self.learn_entry(
+                examples, self.space, self.hyper, model.clock, self.desk, trace, 0, 0, 1
+            )
+            if tally[1]:
+                model.clock = tally[0]
+        except BaseException:
+            self.settle()
+            raise
         return tally
+
+    def settle(self) -> None:
+        """After Ctrl-C, which Python delivers between two of its own steps: was the round played?"""
+        self.model.clock = int(self.desk.notes[DESK_CLOCK])
 
     def answer(self) -> bool:
         """The row's scores into `out`, by the average where one is kept; was it finite?"""

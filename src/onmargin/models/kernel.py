@@ -38,6 +38,7 @@ class KernelModel(Model):
     """One kernel learner; a subclass says how coefficients are kept, and a block is prepared and absorbed."""
 
     kind = "kernel"
+    may_share = False
     keeps_rows = False  # is a coefficient one row's, however often it comes?
     mergeable = False
     parts: tuple[str, ...] = ()  # the subclass's arrays, for copies and files

@@ -36,6 +36,7 @@ class Paired(Model):
     """What both have: a pairing that follows the labels, and room for the largest round."""
 
     pairing: Pairing
+    may_share = False  # (reservoirs; and rounds reach rows of the past)
     _scratch: Scratch | None = None
 
     def _begin_pairing(self) -> None:

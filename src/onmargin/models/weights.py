@@ -30,15 +30,24 @@ from ..learn.vocabulary import (
     hyper_of,
 )
 from .asking import Asking
+from .journal import Journal, pays
 from .table import Row
+
+FAR = {"float64": 1e200, "float32": 1e30}
+"""The squared length of the farthest move, by the precision of the weights."""
 
 Numbers = dict[str, Any]
 """The numbers of `Hyper` that the user's parameters set, by name."""
 
 
+Mark = tuple[dict[str, Any], np.ndarray]
+
+
 class Model:
     """The state of one learner. `memory` holds what the loop remembers beside its arrays."""
 
+    may_share = True  # a round writes to nothing but the Space's arrays
+    shared: np.ndarray | None = None  # weights that are another model's too
     asking: Asking | None = None  # a rule that asks for labels, where somebody asks
 
     def __init__(self, row: Row, start: Start, numbers: Numbers) -> None:
@@ -51,7 +60,8 @@ class Model:
     def _prepare(self) -> None:
         width = max(8, padded(self.start.outputs, self.start.many))
         pulls = padded(self.start.outputs, self.start.many)
-        self.desk = Desk(aligned((width,), float), aligned((pulls,), float))
+        notes = np.array([self.clock, FAR[self.start.dtype]])
+        self.desk = Desk(aligned((width,), float), aligned((pulls,), float), notes)
         chosen, recent = self.numbers, NONE
         if self.asking is not None:
             chosen = chosen | self.asking.chosen
@@ -164,6 +174,39 @@ class Model:
         twin.asking = None if self.asking is None else self.asking.copy()
         twin._prepare()
         return twin
+
+    def sharing(self) -> Self:
+        """A twin that learns into this one's arrays; all else is its own. See `journal`."""
+        twin = object.__new__(type(self))
+        twin.__dict__.update(self.__dict__)
+        twin.memory = self.memory.copy()
+        twin.asking = None if self.asking is None else self.asking.copy()
+        if self.may_share:
+            twin.space, twin.shared = storage.with_own_scratch(self.row.space, self.space), self.space.weights
+        twin._prepare()
+        return twin
+
+    def mark(self) -> Mark:
+        """What `back_to` wants: all but the contents of arrays."""
+        return dict(self.__dict__), self.hyper.numbers.copy()
+
+    def back_to(self, mark: Mark) -> None:
+        """As it was when it was marked; the arrays it had then are as they were."""
+        self.__dict__ = mark[0]
+        self.hyper.numbers[...] = mark[1]
+
+    @property
+    def shares(self) -> bool:
+        """Are its arrays another's too?"""
+        return self.shared is not None and self.space.weights is self.shared
+
+    def reached_by(self, rows: Rows) -> bool:
+        """Is it less to keep what these rows may write over than to copy everything?"""
+        return pays(self.row.space, self.space, self.hyper, rows, self.entries)
+
+    def journal(self, rows: Rows, count: int) -> Journal:
+        """What rounds on these rows may write over."""
+        return Journal(self.row.space, self.space, rows, count)
 
     def __getstate__(self) -> dict[str, Any]:
         names = ("row", "start", "numbers", "space", "memory", "asking", "clock")
@@ -320,12 +363,18 @@ class Model:
         self, slots: Sequence[int], values: Sequence[float], bias: float, pulls: Mapping[int, float]
     ) -> None:
         """A round that was decided elsewhere: w_k += pull_k x for a few outputs, x having these entries."""
-        self.clock += 1
         places, entries = np.array([*slots, len(self.space.weights) - 1]), np.array([*values, bias])
-        for output, pull in pulls.items():
-            self.space.weights[places, output] += pull * entries
-            if self.space.drift.size:
-                self.space.drift[places, output] += self.clock * pull * entries
+        arrays = [array for array in (self.space.weights, self.space.drift) if array.size]
+        before, clock = [array[places].copy() for array in arrays], self.clock + 1
+        try:
+            for array, factor in zip(arrays, (1.0, float(clock)), strict=False):
+                for output, pull in pulls.items():
+                    array[places, output] += factor * pull * entries
+            self.clock = clock
+        except BaseException:
+            for array, entries in zip(arrays, before, strict=True):
+                array[places] = entries
+            raise
 
     def merge(self, others: Sequence[Model], shares: np.ndarray, scales: Sequence[float], width: int) -> None:
         """The mean of models (itself among them) in these shares; `scales`: of their constant coordinates."""
@@ -340,27 +389,46 @@ class Model:
 
     # ---- other shapes
 
+    @property
+    def is_flat(self) -> bool:
+        """Is a score <w, x>, to which a feature never met adds nothing?"""
+        return self.row.space.flat
+
+    @property
+    def layout(self) -> tuple[Start, Any]:
+        """Its sizes and its arrays, to go back to."""
+        return self.start, self.space
+
+    @layout.setter
+    def layout(self, before: tuple[Start, Any]) -> None:
+        self.start, self.space = before
+
+    # Each makes new arrays and leaves the old ones as they are: who began with them may go back to them.
+
     def widen(self, slots: int) -> None:
         """Room for more features."""
-        self.start = self.start._replace(slots=slots)
-        self.space = storage.widened(self.row.space, self.space, self.start)
+        start = self.start._replace(slots=slots)
+        space = storage.widened(self.row.space, self.space, start)
+        self.start, self.space = start, space
 
     def turn(self) -> None:
         """See the one row from the other class."""
-        storage.turned(self.row.space, self.space)
+        self.space = storage.turned(self.row.space, self.space)
         self._settle()
 
     def split(self, row: Row, outputs: int, halves: tuple[int, int]) -> None:
         """From one row for two classes to one row a class."""
-        self.start = self.start._replace(outputs=outputs, many=True)
-        self.space = storage.split(row.space, self.space, self.start, halves)
+        start = self.start._replace(outputs=outputs, many=True)
+        space = storage.split(row.space, self.space, start, halves)
+        self.start, self.space = start, space
         self.choose(row, self.numbers)
         self._settle()
 
     def rearrange(self, outputs: int, sources: list[int]) -> None:
         """More outputs; see `arrays.rearranged`."""
-        self.start = self.start._replace(outputs=outputs)
-        self.space = storage.rearranged(self.row.space, self.space, self.start, sources)
+        start = self.start._replace(outputs=outputs)
+        space = storage.rearranged(self.row.space, self.space, start, sources)
+        self.start, self.space = start, space
         self._prepare()
         self._settle()
 

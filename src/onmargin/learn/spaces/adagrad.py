@@ -19,7 +19,7 @@ from ...compiled.rows import item, measure_row, span
 from ..series import roots
 from ..vocabulary import DECAY, DELTA, L1
 from . import linear
-from .arrays import NOTE, SLOT, Field, Space
+from .arrays import NOTE, SLOT, Field, Space, always
 from .linear import size
 
 
@@ -154,5 +154,5 @@ def spelled_out(arrays, clock, hyper):
     )
 
 
-ADAGRAD = Space("adagrad", AdaGrad, ADAGRAD_FIELDS, linear.score, size, move_adagrad)
-SOFT = Space("soft", Soft, SOFT_FIELDS, score_soft, size, move_soft, weights=spelled_out)
+ADAGRAD = Space("adagrad", AdaGrad, ADAGRAD_FIELDS, linear.score, size, move_adagrad, local=always)
+SOFT = Space("soft", Soft, SOFT_FIELDS, score_soft, size, move_soft, weights=spelled_out, local=always)

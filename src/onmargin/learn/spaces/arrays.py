@@ -53,6 +53,21 @@ class Start(NamedTuple):
     wants: tuple[str, ...] = ()
 
 
+def never(arrays, hyper):
+    """Rounds write anywhere."""
+    return False
+
+
+def always(arrays, hyper):
+    """Rounds write to their own slots only."""
+    return True
+
+
+def without_average(arrays, hyper):
+    """Only an average is written everywhere."""
+    return not arrays.drift.size
+
+
 def as_they_lie(arrays, clock, hyper):
     """The weights that would predict the next round."""
     return np.asarray(arrays.weights)
@@ -75,7 +90,8 @@ class Space(NamedTuple):
     `mean` turns the scores just given into those of the average (None: it must be spelled out);
     `weights` and `average` spell out the weights that predict the next round, and their average;
     `settle` puts sums right after the arrays took on another shape; `flat`: a score is <w, x>;
-    `mergeable`: weights (and their drift) are all that is kept, so that models may be averaged.
+    `mergeable`: weights (and their drift) are all that is kept, so that models may be averaged;
+    `local(arrays, hyper)`: do rounds write to their own slots only (and to ledgers and scratch)?
     """
 
     name: str
@@ -90,6 +106,7 @@ class Space(NamedTuple):
     settle: Callable[..., None] | None = None
     flat: bool = True
     mergeable: bool = False
+    local: Callable[..., bool] = never
 
 
 def padded(outputs: int, many: bool) -> int:
@@ -178,11 +195,13 @@ def widened(space: Space, arrays: Any, start: Start) -> Any:
     return wide
 
 
-def turned(space: Space, arrays: Any) -> None:
+def turned(space: Space, arrays: Any) -> Any:
     """The row of a two-class model seen from the other class: every signed field times -1."""
-    for field, array in zip(space.fields.values(), arrays, strict=True):
+    other = copied(arrays)
+    for field, array in zip(space.fields.values(), other, strict=True):
         if field.kind == SLOT and field.signed:
             np.negative(array, out=array)
+    return other
 
 
 def rearranged(space: Space, arrays: Any, start: Start, sources: list[int]) -> Any:

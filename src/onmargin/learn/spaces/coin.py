@@ -16,7 +16,7 @@ from ...compiled.outputs import add_rows, add_scores, pulled, score_rows
 from ...compiled.parts import formula, part
 from ..series import harmonic
 from ..vocabulary import COIN_LARGEST, COIN_LAST, COIN_SPREAD, COIN_WEALTH, DELTA
-from .arrays import LEDGER, NOTE, SLOT, Field, Space
+from .arrays import LEDGER, NOTE, SLOT, Field, Space, always
 from .linear import size
 
 
@@ -95,4 +95,4 @@ def averaged(arrays, clock, hyper, weights):
     return np.asarray((share * arrays.weights + arrays.drift) / max(clock, 1))
 
 
-COIN = Space("coin", Coin, FIELDS, score, size, move, mean, spelled_out, averaged)
+COIN = Space("coin", Coin, FIELDS, score, size, move, mean, spelled_out, averaged, local=always)

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...compiled.outputs import add_rows, score_rows
 from ...compiled.parts import part
-from .arrays import NOTE, SLOT, Field, Space
+from .arrays import NOTE, SLOT, Field, Space, always
 
 
 class Linear(NamedTuple):
@@ -46,4 +46,4 @@ def move(space, rows, now, pull, step, margin, hyper):
     return step
 
 
-LINEAR = Space("linear", Linear, FIELDS, score, size, move, mergeable=True)
+LINEAR = Space("linear", Linear, FIELDS, score, size, move, mergeable=True, local=always)

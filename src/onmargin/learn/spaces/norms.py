@@ -24,7 +24,7 @@ from ...compiled.parts import Part, compose, part
 from ...compiled.rows import item, measure_row, span
 from ..vocabulary import BIASED, KNOWN, LINK_SCALE, NORM_COUNT, NORM_LAST, NORM_SUM, NORM_TOP, NORM_WORK, Q
 from . import links
-from .arrays import LEDGER, MARK, NOTE, SLOT, Field, Space
+from .arrays import LEDGER, MARK, NOTE, SLOT, Field, Space, never, without_average
 from .links import no_groups, no_regroup, norm_reading, own_gauge, power_rescale, power_term, power_weigh
 
 
@@ -302,7 +302,8 @@ def _space(name: str, read: Any, measure: Part, settle: Any, **roles: Any) -> Sp
     for helper in (lift, shift_theta, sum_anew, remember):
         roles[helper.__name__] = compose(helper, f"{helper.__name__}_{name}", **roles)
     made = [compose(part, f"{part.__name__}_{name}", **roles) for part in (score, move)]
-    return Space(name, Normed, FIELDS, made[0], measure, made[1], mean, read, averaged, settle)
+    local = never if measure is links.size_groups else without_average  # (a group's norm lies anywhere)
+    return Space(name, Normed, FIELDS, made[0], measure, made[1], mean, read, averaged, settle, local=local)
 
 
 _POWERS: dict[str, Any] = {

@@ -360,4 +360,11 @@ def settle(arrays, hyper, clock):
     arrays.ledger[PEGASOS_LENGTH] = arrays.ledger[PEGASOS_SIGMA] ** 2 * float(np.sum(weights * weights))
 
 
-SHRUNK = Space("shrunk", Shrunk, FIELDS, score, size, move, mean, spelled_out, averaged, settle)
+def unprojected(arrays, hyper):
+    """A projection may scale all of nu, a suffix average copies all of it."""
+    return not arrays.early.size and hyper.numbers[RADIUS] == math.inf
+
+
+SHRUNK = Space(
+    "shrunk", Shrunk, FIELDS, score, size, move, mean, spelled_out, averaged, settle, local=unprojected
+)

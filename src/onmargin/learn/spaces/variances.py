@@ -10,7 +10,7 @@ import numpy as np
 from ...compiled.outputs import entry, put, score_rows
 from ...compiled.parts import part
 from ...compiled.rows import item, span
-from .arrays import NOTE, SLOT, Field, Space
+from .arrays import NOTE, SLOT, Field, Space, always
 
 
 class Confidence(NamedTuple):
@@ -108,5 +108,5 @@ def move_scw(space, rows, now, pull, step, margin, hyper):
     return step
 
 
-AROW = Space("confidence", Confidence, FIELDS, score, size, move_arow)
-SCW = Space("confidence", Confidence, FIELDS, score, size, move_scw)
+AROW = Space("confidence", Confidence, FIELDS, score, size, move_arow, local=always)
+SCW = Space("confidence", Confidence, FIELDS, score, size, move_scw, local=always)

@@ -1,0 +1,182 @@
+"""One learns, any number ask, and whatever fails nothing has happened: the one place that sees to it.
+
+A learning call on arrays works on a *twin*: another object with the same state, which the learner becomes at
+the very end, by one assignment. Whatever stops the call before (a refusal, Ctrl-C, no memory) leaves the
+learner as it was, and whoever asks meanwhile is answered by it. Where the data is smaller than the model, the
+twin shares the model's arrays and learns into them: then it is alone, and puts back what it wrote if it fails
+(`models.journal`). An array question works on a twin too, and is known by its lease while it reads. One dict
+is learned in place, alone, and goes back to what was before if its round was not played (`before`).
+
+Locks are taken by `with` alone: Python delivers Ctrl-C at no moment that would leave one of them held.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from functools import wraps
+from threading import RLock
+from typing import Any, Protocol, Self, TypeVar, cast
+from weakref import ref
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+Lock = AbstractContextManager[Any]
+
+
+class Lease:
+    """Somebody reads. It ends when its holder lets go of it, however that comes about."""
+
+    __slots__ = ("__weakref__",)
+
+
+class Guard:
+    """Of one learner. Never copied: another learner has its own."""
+
+    def __init__(self) -> None:
+        self.learning: Lock = RLock()  # one learning call at a time
+        self.lock: Lock = RLock()  # held while the learner is looked at, swapped, or changed in place
+        self.readers: set[ref[Lease]] = set()
+        self.busy = False  # a learning call is under way: single rounds wait for it
+
+    def read(self) -> Lease:
+        """A lease, taken with the lock held."""
+        lease = Lease()
+        self.readers.add(ref(lease, self.readers.discard))
+        return lease
+
+    def wait_for_readers(self) -> None:
+        """With the lock held, so that no more come."""
+        while self.readers:
+            time.sleep(1e-5)
+
+    def __reduce__(self) -> tuple[type[Self], tuple[()]]:
+        return type(self), ()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return type(self)()
+
+
+class Nobody(Guard):
+    """The guard of a twin, which nobody else knows of."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.learning = self.lock = nullcontext()
+
+
+NOBODY = Nobody()
+
+
+class Restoring(Protocol):
+    """What an object was before."""
+
+    def restore(self) -> None:
+        """Go back to it, unless the round was played."""
+
+
+SLOTS = ("_change", "_guard")  # (scikit-learn wants nothing but parameters in `__dict__`)
+
+
+class Guarded(Protocol):
+    """What has a guard; a twin has none, and knows the learning call that it is made for."""
+
+    _guard: Guard | None
+    _change: Change | None
+
+    def _twin(self, change: Change | None) -> Self:
+        """Another with the same state: nothing that a call changes in place is shared, but arrays."""
+
+    def _become(self, other: Self) -> None:
+        """The other's state from now on."""
+
+    def _has(self, model: object) -> bool:
+        """Is this its model?"""
+
+    def _before(self) -> Restoring:
+        """What a round of one dict goes back to if it fails."""
+
+
+class Change:
+    """A learning call at work: whose it is, and when others see it."""
+
+    def __init__(self, owner: Guarded, guard: Guard) -> None:
+        self.owner, self.guard = owner, guard
+        self.twin = owner._twin(self)
+
+    def publish(self) -> None:
+        """The learner is what its twin has become."""
+        with self.guard.lock:
+            self.owner._become(self.twin)
+
+
+def changes(method: Method) -> Method:
+    """A learning call on arrays: one at a time, all or nothing, seen whole."""
+
+    @wraps(method)
+    def call(self: Guarded, *args: Any, **kwargs: Any) -> Any:
+        guard = self._guard
+        if guard is None:  # a part of a learning call
+            return method(self, *args, **kwargs)
+        with guard.learning:
+            try:
+                with guard.lock:
+                    guard.busy = True
+                    change = Change(self, guard)
+                answer = method(change.twin, *args, **kwargs)
+                change.publish()
+            finally:
+                guard.busy = False
+        return self if answer is change.twin else answer
+
+    return cast(Method, call)
+
+
+def in_place(method: Method) -> Method:
+    """A round of one dict: one at a time, alone, all or nothing."""
+
+    @wraps(method)
+    def call(self: Guarded, *args: Any, **kwargs: Any) -> Any:
+        guard = self._guard
+        if guard is None:
+            return method(self, *args, **kwargs)
+        with guard.learning, guard.lock:
+            guard.wait_for_readers()
+            before = self._before()
+            try:
+                return method(self, *args, **kwargs)
+            except BaseException:
+                before.restore()
+                raise
+
+    return cast(Method, call)
+
+
+def answers(method: Method) -> Method:
+    """A question about arrays, or about the whole: answered by the learner as it is at this moment."""
+
+    @wraps(method)
+    def call(self: Guarded, *args: Any, **kwargs: Any) -> Any:
+        guard = self._guard
+        if guard is None:  # a part of another call
+            return method(self, *args, **kwargs)
+        with guard.lock:
+            view, lease = self._twin(None), guard.read()
+        answer = method(view, *args, **kwargs)
+        del lease
+        return answer
+
+    return cast(Method, call)
+
+
+def alone(method: Method) -> Method:
+    """A question about one dict, or about a number or two: nobody learns meanwhile."""
+
+    @wraps(method)
+    def call(self: Guarded, *args: Any, **kwargs: Any) -> Any:
+        with (self._guard or NOBODY).lock:
+            return method(self, *args, **kwargs)
+
+    return cast(Method, call)
