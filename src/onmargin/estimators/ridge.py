@@ -14,6 +14,7 @@ from ..features.tables import read_only
 from ..interface.classifier import Classifier
 from ..interface.dicts import ModelStream
 from ..interface.fields import Classes, Growing, KernelParameters, Shuffled, from_zero, learner, plain
+from ..interface.guard import answers
 from ..interface.passes import TrainingSet
 from ..interface.support import KernelForm
 from ..interface.tables import Table
@@ -145,6 +146,7 @@ class RidgeClassifier(KernelForm, Classifier, Shuffled, Growing, Classes, Kernel
         """Weights of the features (estimates are <w, x> / (1 + v))."""
         return np.asarray(super().coef_ * self._shrink)
 
+    @answers
     def estimates(self, X: object) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The estimate, v and |Px|^2 of every row."""
         self._fitted()

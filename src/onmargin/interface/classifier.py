@@ -49,6 +49,7 @@ class Classifier(ClassifierMixin, Learner):  # type: ignore[misc]
         return "binary" if self._labels is None or self._labels.outputs == 1 else "top"
 
     @property
+    @alone
     def classes_(self) -> np.ndarray:
         """The labels known, in order."""
         if self._labels is None:

@@ -29,7 +29,7 @@ from .before import Before
 from .dicts import BoundStream, Stream
 from .draws import seed_of, uniforms
 from .fields import check_lasting, check_limits, lasting, refuse_unknown
-from .guard import NOBODY, Change, answers, changes
+from .guard import NOBODY, Change, alone, answers, changes
 from .passes import Game, Stopping, Sums, TrainingSet, naming_rows, run_passes
 from .river import River
 from .tables import Columns, Table, bad_row, checked_weights, read_array, width_of
@@ -170,6 +170,7 @@ class Learner(River):
         self._columns = self._columns._replace(width=width)
 
     @property
+    @alone
     def feature_names_in_(self) -> np.ndarray:
         """Names of the features, where they have names."""
         slots = self._columns.slots
@@ -473,6 +474,7 @@ class Learner(River):
         """What it learns: "labels" or "numbers"."""
         return self._targets().kind
 
+    @alone
     def known_labels(self) -> list[Any]:
         """Labels known at this moment: met, or announced."""
         return self._targets().known()

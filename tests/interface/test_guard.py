@@ -1,0 +1,146 @@
+"""One learns, any number ask: every public name is kept whole, and the mechanism does what it says."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import pickle
+import threading
+import time
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+
+import onmargin as om
+from onmargin.estimators import every
+from onmargin.interface import guard
+
+# Those that hand on to a guarded one, or read one thing that is replaced and never changed.
+HANDED_ON = {
+    "fit", "partial_fit", "learn_one", "predict_one", "center_", "offset_", "plot_kernels", "coef_",
+    "settle_entropy", "predict_proba_one", "mean_reward_", "reward_estimate_", "asking_state", "take_over",
+    "top_features", "explain", "restore_asking", "estimates_of", "would_ask", "inside", "classes_",
+}  # fmt: skip
+ONE_THING = {"t_", "threshold_", "gamma_", "budget_", "lam_", "p_", "n_features_in_", "kind"}
+PARAMETERS = {"clone", "mutate", "set_params", "row", "numbers", "not_in_river"}
+
+
+@pytest.mark.parametrize("name", sorted(every()))
+def test_every_public_name_is_guarded(name):
+    bare = set()
+    for attribute in dir(every()[name]):
+        found = inspect.getattr_static(every()[name], attribute)
+        function = found.fget if isinstance(found, property) else found
+        if attribute.startswith("_") or not inspect.isfunction(function):
+            continue
+        if not function.__module__.startswith("onmargin") or function.__code__.co_filename == guard.__file__:
+            continue
+        bare.add(attribute)
+    assert bare <= HANDED_ON | ONE_THING | PARAMETERS
+
+
+def wide(rows, columns=4000, seed=0):
+    draw = np.random.default_rng(seed)
+    return sp.random(rows, columns, 0.002, format="csr", random_state=seed), draw.integers(0, 2, rows)
+
+
+def test_readers_do_not_wait_for_a_call_larger_than_the_model():
+    """A learner that is held in the midst of a long call answers as it was before it."""
+    X, y = wide(300, 50)
+    model = om.PassiveAggressiveClassifier().partial_fit(X, y, classes=[0, 1])
+    before, inside, go = model.coef_.copy(), threading.Event(), threading.Event()
+
+    def held(method):
+        def play(*args):
+            inside.set()
+            go.wait(10)
+            return method(*args)
+
+        return play
+
+    class Held(om.PassiveAggressiveClassifier):
+        def _game(self, *args, **kwargs):
+            game = super()._game(*args, **kwargs)
+            return game._replace(cut=held(game.cut))
+
+    twin = Held()
+    twin.take_over(model)
+    thread = threading.Thread(target=twin.partial_fit, args=(X, y))
+    thread.start()
+    assert inside.wait(10)
+    assert (twin.coef_ == before).all() and twin.predict_one({0: 1.0}) in (0, 1)
+    go.set()
+    thread.join()
+    assert twin.t_ == 600 and not (twin.coef_ == before).all()
+
+
+def test_a_small_call_learns_into_the_arrays_and_is_undone():
+    X, y = wide(200)
+    model = om.PassiveAggressiveClassifier(average=True).partial_fit(X, y, classes=[0, 1])
+    weights = model._model.space.weights
+    model.partial_fit(X[:3], y[:3])
+    assert model._model.space.weights is weights and model.t_ == 203
+    before = weights.copy()
+    bad = X[:5].copy()
+    bad.data[-1] = np.nan
+    with pytest.raises(om.errors.BadInput, match="row 4 has a NaN"):
+        model.partial_fit(bad, y[:5])
+    assert model._model.space.weights is weights and (weights == before).all() and model.t_ == 203
+    other = om.PassiveAggressiveClassifier(average=True).partial_fit(X, y, classes=[0, 1])
+    other.partial_fit(X[:3], y[:3])
+    assert (other.coef_ == model.coef_).all()
+
+
+@pytest.mark.parametrize("twin", [copy.deepcopy, lambda m: pickle.loads(pickle.dumps(m)), clone, copy.copy])
+def test_every_copy_has_a_guard_of_its_own(twin):
+    model = om.PassiveAggressiveClassifier()
+    model.learn_one({"a": 1.0}, "x")
+    with model._guard.lock:  # a copy is made while others wait
+        other = twin(model)
+    assert isinstance(other._guard, guard.Guard) and other._guard is not model._guard
+    done = threading.Thread(target=other.learn_one, args=({"a": 1.0}, "x"))
+    with model._guard.lock:
+        done.start()
+        done.join(10)
+        assert not done.is_alive()
+
+
+def test_a_reader_that_fails_leaves_no_lease():
+    X, y = wide(50)
+    model = om.PassiveAggressiveClassifier().partial_fit(X, y, classes=[0, 1])
+    with pytest.raises(ValueError, match="features"):
+        model.predict(X[:, :3])
+    assert not model._guard.readers
+    model.partial_fit(X[:2], y[:2])
+
+
+def test_a_round_waits_for_readers_and_no_longer():
+    X, y = wide(50, 20)
+    model = om.PassiveAggressiveClassifier().partial_fit(X, y, classes=[0, 1])
+    model.learn_one({0: 1.0}, 1)
+    with model._guard.lock:
+        lease = model._guard.read()
+    thread = threading.Thread(target=model.learn_one, args=({0: 1.0}, 0))
+    thread.start()
+    time.sleep(0.05)
+    assert thread.is_alive() and model.t_ == 51
+    del lease
+    thread.join(10)
+    assert not thread.is_alive() and model.t_ == 52
+
+
+def test_learning_from_many_threads_loses_nothing():
+    model, X, y = om.PassiveAggressiveClassifier(classes=[0, 1]), *wide(64, 30)
+
+    def learn(number):
+        for _ in range(50):
+            model.learn_one({number: 1.0, 0: 0.5}, number % 2)
+            model.partial_fit(X[:2], y[:2])
+
+    model.partial_fit(X, y)
+    threads = [threading.Thread(target=learn, args=(number,)) for number in range(4)]
+    [thread.start() for thread in threads]
+    [thread.join() for thread in threads]
+    assert model.t_ == 64 + 4 * 50 * 3
