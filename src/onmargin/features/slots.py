@@ -16,7 +16,6 @@ from ..errors import BadInput, BadType, Diverged, shown
 from .tables import read_only
 
 SHORT = 512  # entries up to which a format is kept ready
-NUMBERS = (float, int)
 NO_NUMBER = (struct.error, TypeError, ValueError, OverflowError)  # what `struct` says of a value
 
 
@@ -80,10 +79,10 @@ class Packer:
             self.held = None  # until all is written
             self.write(self.values, 0, *held)
             try:
-                plain = type(sum(held)) in NUMBERS
+                kind = type(sum(held))
             except Exception:  # (numbers of kinds that do not add up)
-                plain = False
-            if plain:
+                return
+            if kind is float or kind is int:
                 self.held = held
 
     def take(self, x: Mapping[Hashable, Any], names: tuple[Hashable, ...]) -> None:

@@ -47,6 +47,7 @@ class Stream:
         self.owner, self.model, self.slots = owner, model, slots
         self.guard = owner._guard or NOBODY
         self.lock, self.readers = self.guard.lock, self.guard.readers
+        self.acquire, self.release = self.lock.acquire, self.lock.release
         self.known = len(slots)  # names that are the model's; those after them are of the round at hand
         self.packer = Packer(slots, owner._bias)
         self.bind()
@@ -168,53 +169,69 @@ class BoundStream(Stream):
         self.keep()
         return tally
 
+    # The two that millions of rounds go through. The lock is taken within `try` and not by `with`, which
+    # takes twice as long; a release of what was not taken tells that Ctrl-C came while it was waited for.
+
     def learn_fast(self, x: Example, y: Any) -> bool:
         """A round of weight 1 whose target is plain; False, and nothing changed, where it is not so."""
-        with self.lock:
-            if not self.quick:
+        packer, model = self.packer, self.model
+        clock = -1
+        try:
+            self.acquire()
+            if not self.quick or type(x) is not dict:
                 return False
             if self.readers:
                 self.guard.wait_for_readers()
-            packer, model = self.packer, self.model
             clock = model.clock
-            try:
-                target = self.code(y)
-                if target is None or type(x) is not dict:
-                    return False
-                names = tuple(x)
-                if names == packer.names:
-                    packer.rewrite(tuple(x.values()))
-                else:
-                    packer.take(x, names)
-                    if len(self.slots) > self.known:
-                        self.shapes = self.owner._columns, model.layout
-                        self.make_room()
-                    elif packer.rows is not self.rows:
-                        self.bind()
-                self.target[0] = target
-                tally = self.learn_entry(
-                    self.plain, self.arrays, self.chosen, clock, self.scratch, NO_TRACE, 0, 0, 1
-                )
-                if tally[1]:
-                    model.clock = tally[0]
-                    if self.shapes is not None:
-                        self.shapes = None
-                        self.keep()
-                    return True
-            except NO_NUMBER as error:
-                self.give_back()
-                if isinstance(error, BadInput):
-                    raise
+            target = self.code(y)
+            if target is None:
                 return False
-            except BaseException:
-                self._entries().settle()
-                if model.clock == clock:
-                    self.give_back()
+            names = tuple(x)
+            if names == packer.names:
+                held = tuple(x.values())
+                if held != packer.held:
+                    packer.rewrite(held)
+            else:
+                packer.take(x, names)
+                if len(self.slots) > self.known:
+                    self.shapes = self.owner._columns, model.layout
+                    self.make_room()
+                elif packer.rows is not self.rows:
+                    self.bind()
+            self.target[0] = target
+            tally = self.learn_entry(
+                self.plain, self.arrays, self.chosen, clock, self.scratch, NO_TRACE, 0, 0, 1
+            )
+            if not tally[1]:
+                self.give_back()
+                return False
+            model.clock = tally[0]
+            if self.shapes is not None:
                 self.shapes = None
                 self.keep()
-                raise
+            return True
+        except NO_NUMBER as error:
             self.give_back()
+            if isinstance(error, BadInput):
+                raise
             return False
+        except BaseException:
+            self.settle(clock)
+            raise
+        finally:
+            try:
+                self.release()
+            except RuntimeError:
+                pass
+
+    def settle(self, clock: int) -> None:
+        """After Ctrl-C, or without memory: the names stay where the round was played, at this clock."""
+        if clock >= 0:
+            self._entries().settle()
+            if self.model.clock == clock:
+                self.give_back()
+            self.shapes = None
+            self.keep()
 
     def give_back(self) -> None:
         """The names of a refused example, and the room that was made for them."""
@@ -227,25 +244,30 @@ class BoundStream(Stream):
 
     def answer(self, x: Example) -> Any:
         """The label of one dict: what `decide` says, by the running weights; or by the scores."""
-        with self.lock:
+        packer = self.packer
+        try:
+            self.acquire()
             if self.answers is None:
                 return self.owner._targets().named_one(self.scores(x))
-            packer = self.packer
             names = tuple(x) if type(x) is dict else None
-            try:
-                if names is not None and names == packer.names:
-                    packer.names = names  # the same objects in a moment: learn_one compares by identity
-                    packer.rewrite(tuple(x.values()))
-                else:
-                    self.ask(x)
-                guess: float = self.guess_entry(*self.single, self.model.clock)
-            except NO_NUMBER as error:  # (an array among the values has no truth)
-                if not isinstance(error, BadInput):
-                    packer.refuse(x)
-                raise
+            if names is not None and names == packer.names:
+                packer.names = names  # the same objects in a moment: learn_one compares by identity
+                packer.rewrite(tuple(x.values()))
+            else:
+                self.ask(x)
+            guess: float = self.guess_entry(*self.single, self.model.clock)
             if guess != guess:
                 packer.refuse(x)
             return self.answers[guess]
+        except NO_NUMBER as error:  # (an array among the values has no truth)
+            if not isinstance(error, BadInput):
+                packer.refuse(x)
+            raise
+        finally:
+            try:
+                self.release()
+            except RuntimeError:
+                pass
 
     def scores(self, x: Example) -> np.ndarray:
         """Scores of one dict, by the average where one is kept."""
