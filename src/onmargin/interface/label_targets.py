@@ -206,7 +206,8 @@ class LabelTargets(NumberTargets):
     def weighting(self) -> Any:
         """`class_weight`, checked."""
         weighting = self.owner.class_weight
-        if weighting is None or weighting == "balanced" or isinstance(weighting, dict):
+        balanced = isinstance(weighting, str) and weighting == "balanced"
+        if weighting is None or balanced or isinstance(weighting, dict):
             if isinstance(weighting, dict) and not all(_is_weight(w) for w in weighting.values()):
                 raise BadInput(f"class_weight={weighting!r}; wanted finite weights of at least 0")
             if weighting is not None and self.sets:

@@ -17,7 +17,6 @@ from ..compiled.rows import Rows
 from ..errors import BadInput, BadType
 from ..features.slots import Slots
 from ..features.tables import to_rows
-from ..learn.spaces.arrays import Start
 from ..learn.vocabulary import NO_ORDER, NONE
 from ..models.asking import Asking
 from ..models.table import Row
@@ -223,19 +222,14 @@ class Learner(River):
     def _new_model(self, slots: int, asking: Asking | None = None) -> Model:
         """A fresh model for so many features."""
         self._check_parameters()
-        model = self._form().model(self._start(slots + 1), self._all_numbers())
+        form = self._form()
+        model = form.model(form.start(slots + 1), self._all_numbers())
         model.use_constant(self._bias != 0.0)
         if asking is not None:
             model.attach(asking.copy())  # a call that fails leaves the one that waits as it was
         self._begin(model, 0)
         self._begun = lasting(self)
         return model
-
-    def _start(self, slots: int) -> Start:
-        """What parameters and targets make of a fresh model."""
-        outputs, many = self._targets().outputs()
-        average, dtype = bool(getattr(self, "average", False)), np.dtype(getattr(self, "dtype", "float64"))
-        return Start(slots, outputs, many, average, dtype.name, self._ridge(), self._wants())
 
     def _ridge(self) -> float:
         """The ridge a covariance starts from."""

@@ -85,12 +85,13 @@ def restore_state(learner: Learner, state: State) -> None:
     learner._entropy = seed_in("entropy", facts["entropy"])
     for name, value in facts["found"].items():
         setattr(learner, name, _found(name, value, arrays))
-    learner._columns = _columns(facts["columns"])
+    learner._columns = _columns(facts["columns"], facts["model"] is not None)
     learner._targets().restore(facts["targets"])
     if facts["model"] is not None:
         with _as_it_began(learner, facts["begun"]):
             learner._model = _model(learner, facts["model"], arrays)
         learner._begun = facts["begun"]
+        learner._check_parameters()  # those that were changed since
     elif arrays:
         raise Misfit("it has arrays without a model")
     learner._take_extras(facts["extras"])
@@ -112,15 +113,17 @@ def _found(name: str, value: object, arrays: Arrays) -> object:
     return count(name, value, 0, lines(arrays, "norms") if name == "n_kernels_" else MOST_ROUNDS)
 
 
-def _columns(facts: Facts) -> Columns:
-    """Names, each once, or a number of columns."""
+def _columns(facts: Facts, begun: bool) -> Columns:
+    """Names, each once, or a number of columns, or both."""
     names, width = facts["names"], count("width", facts["width"], 0, MOST_PLACES)
-    if names is not None and not isinstance(names, list):
-        raise Misfit("its names are no list")
-    slots = None if names is None else Slots(names)
-    if names is not None and len(names) != len(slots or ()):
-        raise Misfit("it has two features of one name")
-    return Columns(slots, truth("by_name", facts["by_name"]), width)
+    by_name, slots = truth("by_name", facts["by_name"]), Slots(names or ())
+    if names is None:
+        if by_name and begun:
+            raise Misfit("it knows its features by names, and has none")
+        return Columns(None, by_name, width)
+    if not isinstance(names, list) or len(names) != len(slots) or not by_name and len(names) != width:
+        raise Misfit("its names are not one for each feature")
+    return Columns(slots, by_name, width)
 
 
 @contextmanager
@@ -163,7 +166,7 @@ def _start(learner: Learner, given: object) -> Start:
     if not isinstance(given, tuple) or len(given) != len(Start._fields):
         raise Misfit("its start is no such")
     start, kept = (
-        learner._form().begun(learner._start(count("room", given[0], 1, MOST_PLACES))),
+        learner._form().start(count("room", given[0], 1, MOST_PLACES)),
         Start(*given),
     )
     if _without_prior(kept) != _without_prior(start):

@@ -152,11 +152,11 @@ class SupportForm(WeightsForm):
     def model(self, start: Start, numbers: Numbers) -> Model:
         """A fresh model."""
         kernels = self.learner._kernels(self._given_gamma())
-        return self.learner._model_kind()(self.learner._table_row(), self.begun(start), numbers, kernels)
+        return self.learner._model_kind()(self.learner._table_row(), start, numbers, kernels)
 
-    def begun(self, start: Start) -> Start:
-        """Coefficients are float64."""
-        return start._replace(dtype="float64", wants=())
+    def start(self, slots: int) -> Start:
+        """Coefficients are float64, and all there is."""
+        return super().start(slots)._replace(dtype="float64", wants=())
 
     def numbers(self, chosen: Numbers) -> Numbers:
         """How many vectors there may be, and what is rounding."""

@@ -43,9 +43,11 @@ class WeightsForm:
         """A fresh model."""
         return self.owner._linear_model(self.owner._table_row(), start, numbers)
 
-    def begun(self, start: Start) -> Start:
-        """The start of a fresh model as the form has it."""
-        return start
+    def start(self, slots: int) -> Start:
+        """What parameters and targets make of a fresh model."""
+        owner, (outputs, many) = self.owner, self.owner._targets().outputs()
+        average, dtype = bool(getattr(owner, "average", False)), np.dtype(getattr(owner, "dtype", "float64"))
+        return Start(slots, outputs, many, average, dtype.name, owner._ridge(), owner._wants())
 
     def numbers(self, chosen: Numbers) -> Numbers:
         """The numbers of the parameters, and what the form adds."""

@@ -1,4 +1,4 @@
-"""Files replaced in one step: the new content goes to a draft beside the file, which then takes its name.
+"""Files replaced in one step: a draft is written beside the file, and then takes its name.
 
 A draft is `.NAME.HOST.PID.RANDOM.part`. If its process was killed, the next save of that file
 removes it.
