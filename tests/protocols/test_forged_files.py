@@ -116,7 +116,7 @@ FORGERIES: dict[str, tuple[str, Change]] = {
     "a suffix without end": ("pegasos_suffix_batch_prior", entry("ledger", 7, -1.0)),
     "a negative clock": ("pa_binary", fact("model", "clock", to=-1)),
     "a clock beyond count": ("pa_binary", fact("model", "clock", to=10**30)),
-    "other costs": ("pa_costs", fact("model", "numbers", "cost", to=np.ones((2, 2)))),
+    "other costs": ("pa_costs", fact("parameters", "cost", to=[[0, 1], [1, 0]])),
     "half a vector of room": ("forgetron", fact("model", "numbers", "room", to=6.5)),
     "more vectors than slots": ("forgetron", entry("space.ledger", 0, 7.0)),
     "an oldest that is none": ("forgetron", entry("space.ledger", 9, 40.0)),
@@ -235,6 +235,16 @@ def test_parameters_changed_since_are_no_forgery(tmp_path: Path) -> None:
     twin.set_params(average=False).partial_fit(X, y)
     model.set_params(average=False).partial_fit(X, y)
     np.testing.assert_array_equal(twin.coef_, model.coef_)
+
+
+def test_costs_changed_since_hold_from_the_next_round_on(tmp_path: Path) -> None:
+    for cost in (None, np.ones((3, 3)) - np.eye(3)):
+        model = om.load(expected.file_of("pa_costs")).set_params(cost=cost)
+        om.save(model, tmp_path / "m.onm")
+        twin = om.load(tmp_path / "m.onm")
+        for one in (model, twin):
+            one.partial_fit(np.eye(4), [0, 1, 2, 0])
+        np.testing.assert_array_equal(twin.coef_, model.coef_)
 
 
 def test_a_prior_may_be_let_go_of(tmp_path: Path) -> None:

@@ -110,7 +110,8 @@ def _found(name: str, value: object, arrays: Arrays) -> object:
         if not isinstance(value, float):
             raise Misfit(f"its {name} is no number")
         return value
-    return count(name, value, 0, lines(arrays, "norms") if name == "n_kernels_" else MOST_ROUNDS)
+    most = lines(arrays, "norms") if name == "n_kernels_" and arrays else MOST_ROUNDS
+    return count(name, value, 0, most)
 
 
 def _columns(facts: Facts, begun: bool) -> Columns:
@@ -147,7 +148,7 @@ def _model(learner: Learner, facts: Facts, arrays: Arrays) -> Model:
     if known >= start.slots:
         raise Misfit(f"it knows {known} features and has room for {start.slots - 1}")
     wanted = learner._all_numbers()
-    numbers = _numbers(learner, wanted, facts["numbers"], start.outputs)
+    numbers = _numbers(learner, wanted, facts["numbers"])
     more = {**facts, "known": columns.known}
     layout = form.layout(start, wanted, more, arrays) | {"memory": Wanted((REMEMBERED,))}
     check_arrays(layout, arrays)
@@ -179,20 +180,21 @@ def _without_prior(start: Start) -> Start:
     return start._replace(wants=tuple(name for name in start.wants if name != "prior"))
 
 
-def _numbers(learner: Learner, wanted: Numbers, given: Numbers, outputs: int) -> Numbers:
+def _numbers(learner: Learner, wanted: Numbers, given: Numbers) -> Numbers:
     """The numbers of the loop: those of the parameters, some of which may have been changed since."""
-    if not isinstance(given, dict) or given.keys() - {"bytes"} != wanted.keys():
+    if not isinstance(given, dict) or given.keys() - {"bytes", "cost"} != wanted.keys() - {"cost"}:
         raise Misfit("its numbers are not those of its class")
     limits = {name: known.limit for name, known, _ in declared(learner)}
     for name, value in given.items():
         like = wanted.get(name, 0.0)
         if name == "cost":
-            check_arrays({name: Wanted((outputs, outputs), least=0.0)}, {name: np.asarray(value)})
-        elif isinstance(like, str) and (limit := limits.get(name)) is not None:
+            continue
+        if isinstance(like, str) and (limit := limits.get(name)) is not None:
             limit(name, value)
         elif isinstance(like, str) or name in SHAPING:
             if not same(value, like):
                 raise Misfit(f"its {name} is not what its parameters say")
         elif real(name, value, LEAST.get(name, 0.0)) % 1 > 0 and name in WHOLE:
             raise Misfit(f"its {name} is no whole number")
-    return given
+    costs = {name: wanted[name] for name in ("cost",) if name in wanted}  # the row is that of the parameters
+    return {name: value for name, value in given.items() if name != "cost"} | costs

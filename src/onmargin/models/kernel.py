@@ -239,8 +239,9 @@ class KernelModel(Model):
     def layout(cls, row: Row, start: Start, numbers: Numbers, facts: Facts, arrays: Arrays) -> Layout:
         """The arrays that a file must hold: of the vectors kept, and the subclass's."""
         width = count("width", facts["width"], 0, MOST_PLACES)
-        kept = Vectors.layout(str(facts["kind"]), width, arrays, count("number of rows", facts["rows"]))
-        return kept | cls._layout(row, start, lines(arrays, "kept.ids"), facts["kernels"], arrays)
+        rows, kernels = count("number of rows", facts["rows"]), int(facts["kernels"])
+        kept = Vectors.layout(str(facts["kind"]), width, arrays, rows, kernels)
+        return kept | cls._layout(row, start, lines(arrays, "kept.ids"), kernels, arrays)
 
     @classmethod
     def _layout(cls, row: Row, start: Start, kept: int, kernels: int, arrays: Arrays) -> Layout:

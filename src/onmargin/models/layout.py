@@ -69,7 +69,9 @@ def _check_array(name: str, want: Wanted, array: np.ndarray) -> None:
         return
     if not np.isfinite(array).all():
         raise Misfit(f"the array {name!r} has entries that are not finite")
-    if array.min() < want.least or array.max() > want.most:
+    if (want.least > -math.inf or want.most < math.inf) and (
+        array.min() < want.least or array.max() > want.most
+    ):
         raise Misfit(f"the array {name!r} has entries out of range")
     if want.whole and array.dtype.kind == "f" and (array != np.floor(array)).any():
         raise Misfit(f"the array {name!r} has entries that are no whole numbers")

@@ -180,7 +180,7 @@ class Vectors:
         return found
 
     @staticmethod
-    def layout(kind: str, width: int, arrays: Arrays, rows: int) -> Layout:
+    def layout(kind: str, width: int, arrays: Arrays, rows: int, kernels: int) -> Layout:
         """The arrays that a file must hold of vectors of this kind, taken from so many rows."""
         count = lines(arrays, "kept.ids")
         wanted = {"kept.ids": indices((count,), rows)}
@@ -190,8 +190,8 @@ class Vectors:
             wanted["kept.raw"] = Wanted((count, width), FLOATS)
         elif kind == "sparse":
             wanted |= csr("kept.", arrays, count, width, FLOATS, "int32")
-        elif kind == "numbers":  # a row's number is its column's
-            wanted["kept.ids"] = indices((count,), min(rows, width))
+        elif kind == "numbers":  # a row's number is its column's, in the table of each kernel
+            wanted["kept.ids"] = indices((count,), min(rows, width // kernels))
         elif count or width:
             raise Misfit("it keeps vectors of no kind")
         return wanted
