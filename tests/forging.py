@@ -38,21 +38,9 @@ NUMBERS: list[Any] = [
     float("nan"), float("inf"), -float("inf"),
 ]  # fmt: skip
 OTHERS: list[Any] = [
-    None,
-    True,
-    False,
-    "",
-    "x",
-    "float32",
-    "dense",
-    "sparse",
-    [],
-    (),
-    {},
-    [1],
-    ("a",),
-    np.zeros(3),
-]
+    None, True, False, "", "x", "float32", "dense", "sparse", [], (), {}, [1], ("a",), np.zeros(3),
+    "rbf", "precomputed", "full", "group", "adagrad", "free", "calibrated", "one_vs_all", "random", "chi2",
+]  # fmt: skip
 
 Facts = dict[str, Any]
 Arrays = dict[str, np.ndarray]
@@ -126,20 +114,30 @@ def forged(facts: Facts, arrays: Arrays, draw: random.Random) -> tuple[Facts, Ar
     """One to three changes."""
     facts, arrays = copy.deepcopy(facts), dict(arrays)
     for _ in range(draw.choice([1, 1, 1, 2, 3])):
-        kind = draw.randrange(10)
-        if kind < 6 or not arrays:
+        kind = draw.randrange(12)
+        both = all(isinstance(facts[part], dict) and facts[part] for part in ("begun", "parameters"))
+        if kind >= 10 and both:  # a parameter that shapes the state, from the beginning on
+            name, change = draw.choice(sorted(facts["begun"])), another(draw)
+            value = change(facts["begun"][name])
+            for part in ("begun", "parameters"):
+                facts = put(facts, (part,), lambda held, name=name, value=value: held | {name: value})
+        elif kind < 6 or not arrays:
             part = draw.choice([name for name in facts if name not in ("version", "class")])
             inside = [(part, *place) for place in places(facts[part])]
             facts = put(facts, draw.choice(inside), another(draw))
-            continue
-        name = draw.choice(sorted(arrays))
-        if kind < 9:
-            arrays[name] = bent(arrays[name], draw)
-        elif draw.random() < 0.5:
-            del arrays[name]
         else:
-            arrays[draw.choice(["x", "kept.shift", "norms", "pairing.slots"])] = arrays[name]
+            _bend(arrays, kind, draw)
     return facts, arrays
+
+
+def _bend(arrays: Arrays, kind: int, draw: random.Random) -> None:
+    name = draw.choice(sorted(arrays))
+    if kind < 9:
+        arrays[name] = bent(arrays[name], draw)
+    elif draw.random() < 0.5:
+        del arrays[name]
+    else:
+        arrays[draw.choice(["x", "kept.shift", "norms", "pairing.slots"])] = arrays[name]
 
 
 # ---- what is done with it

@@ -156,6 +156,9 @@ FORGERIES: dict[str, tuple[str, Change]] = {
     "a learner that asks inside": ("bbq", fact("class", to="BBQ")),
     "another learner inside": ("bbq", fact("asks", "class", to="SelectiveSampler")),
     "a step that is none": ("candidates", fact("model", "numbers", "step", to="x")),
+    "groups that are none": (
+        "ftrl_group", also(fact("begun", "groups", to=7), fact("parameters", "groups", to=7))
+    ),
     "a parameter that fit refuses": ("pa_binary", fact("parameters", "C", to=-1.0)),
     "another array": ("pa_binary", lambda facts, arrays: arrays.update(x=np.zeros(3))),
     "an array less": ("pa_binary", lambda facts, arrays: arrays.__delitem__("drift")),
@@ -256,7 +259,7 @@ def test_a_prior_may_be_let_go_of(tmp_path: Path) -> None:
 @soaked
 def test_forged_files_of_every_family_are_refused_or_work() -> None:
     """As plain Python, where an index that is out of bounds raises."""
-    found = outcomes(0, either(4, 150), list(FAMILIES))
+    found = outcomes(0, either(4, 100), list(FAMILIES))
     assert found["BadFile"] > found["works"] > 0
 
 

@@ -288,7 +288,7 @@ def test_a_killed_saver_leaves_a_whole_file(tmp_path: Path) -> None:
     path = tmp_path / "m.onm"
     om.save(om.Perceptron(), path)
     draw = np.random.default_rng(1)
-    for _ in range(either(2, 60)):
+    for _ in range(either(1, 30)):
         process = subprocess.Popen(
             [sys.executable, "-c", LOOP, str(path)], env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
             stdout=subprocess.PIPE, text=True,

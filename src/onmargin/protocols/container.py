@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import BadFile, BadInput, NoFile, extra
+from ..errors import BadFile, BadInput, NoFile, extra, shown
 from .drafts import replace_file
 
 FORMAT = 1
@@ -117,10 +117,9 @@ def encode(value: Any) -> Any:
         return {"dict": [[encode(key), encode(item)] for key, item in value.items()]}
     if isinstance(value, np.random.Generator | np.random.RandomState):
         return {"generator": type(value).__name__, "state": encode(_generator_state(value))}
-    said = repr(value) if len(repr(value)) < 80 else f"{repr(value)[:76]} ..."
     raise BadInput(
-        f"{said} ({type(value).__name__}) cannot be saved; wanted text, numbers, bools, None, or tuples, "
-        "lists, dicts and arrays of them"
+        f"{shown(value)} ({type(value).__name__}) cannot be saved; wanted text, numbers, bools, None, or "
+        "tuples, lists, dicts and arrays of them"
     )
 
 

@@ -12,6 +12,7 @@ import stat
 import time
 import zlib
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from platform import node
 
@@ -19,7 +20,7 @@ from ..errors import BadInput, NoFile
 
 END = ".part"
 OLD = 86_400.0  # seconds after which nobody writes a draft any more
-LONGEST = 150  # bytes of the file's name in the draft's
+MOST_NAME = 150  # bytes of the file's name in the draft's
 
 
 def replace_file(path: str | os.PathLike[str], data: bytes) -> None:
@@ -61,34 +62,33 @@ def _found(target: Path) -> os.stat_result | None:
 
 
 def _keep_permissions(file: int, draft: Path, before: os.stat_result) -> None:
-    if hasattr(os, "fchown") and os.fstat(file)[stat.ST_UID : stat.ST_GID + 1] != (
-        before.st_uid,
-        before.st_gid,
-    ):
-        try:
+    bits = stat.S_IMODE(before.st_mode) & 0o777
+    if os.name != "posix":
+        os.chmod(draft, bits)
+        return
+    now = os.fstat(file)
+    if (now.st_uid, now.st_gid) != (before.st_uid, before.st_gid):
+        with suppress(OSError):  # another user's file: it is ours from now on
             os.fchown(file, before.st_uid, before.st_gid)
-        except OSError:  # another user's file: it is ours from now on
-            pass
-    os.chmod(draft, stat.S_IMODE(before.st_mode) & 0o777)
+    os.fchmod(file, bits)
 
 
 def _settle(folder: Path) -> None:
     """The new name outlives a power cut, where folders can be flushed."""
     if os.name == "posix":
-        place = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(place)
-        except OSError:
-            pass
-        finally:
-            os.close(place)
+        with suppress(OSError):
+            place = os.open(folder, os.O_RDONLY)
+            try:
+                os.fsync(place)
+            finally:
+                os.close(place)
 
 
 # ---- drafts that were left behind
 
 
 def _stem(target: Path) -> str:
-    return f".{target.name.encode(errors='surrogateescape')[:LONGEST].decode(errors='ignore')}"
+    return f".{target.name.encode(errors='surrogateescape')[:MOST_NAME].decode(errors='ignore')}"
 
 
 def _host() -> str:
