@@ -71,8 +71,11 @@ def put(value: Any, place: tuple[Any, ...], change: Callable[[Any], Any]) -> Any
     return type(value)(changed)
 
 
-def another(draw: random.Random) -> Callable[[Any], Any]:
-    """A change of one fact."""
+def another(draw: random.Random, part: str) -> Callable[[Any], Any]:
+    """A change of one fact.
+
+    No parameter becomes an array: `fit` with such a one fails in many places by itself (fit_intercept=...).
+    """
 
     def change(value: Any) -> Any:
         kind = draw.randrange(10)
@@ -85,7 +88,9 @@ def another(draw: random.Random) -> Callable[[Any], Any]:
             return value | {draw.choice(["_model", "ask_rule", "cost", "own", "x"]): draw.choice(NUMBERS)}
         if isinstance(value, bool) and kind < 6:
             return not value
-        return draw.choice(NUMBERS) if kind < 8 else draw.choice(OTHERS)
+        chosen = draw.choice(NUMBERS) if kind < 8 else draw.choice(OTHERS)
+        of_parameters = part in ("begun", "parameters", "asks")
+        return None if of_parameters and isinstance(chosen, np.ndarray) else chosen
 
     return change
 
@@ -117,14 +122,14 @@ def forged(facts: Facts, arrays: Arrays, draw: random.Random) -> tuple[Facts, Ar
         kind = draw.randrange(12)
         both = all(isinstance(facts[part], dict) and facts[part] for part in ("begun", "parameters"))
         if kind >= 10 and both:  # a parameter that shapes the state, from the beginning on
-            name, change = draw.choice(sorted(facts["begun"])), another(draw)
+            name, change = draw.choice(sorted(facts["begun"])), another(draw, "begun")
             value = change(facts["begun"][name])
             for part in ("begun", "parameters"):
                 facts = put(facts, (part,), lambda held, name=name, value=value: held | {name: value})
         elif kind < 6 or not arrays:
             part = draw.choice([name for name in facts if name not in ("version", "class")])
             inside = [(part, *place) for place in places(facts[part])]
-            facts = put(facts, draw.choice(inside), another(draw))
+            facts = put(facts, draw.choice(inside), another(draw, part))
         else:
             _bend(arrays, kind, draw)
     return facts, arrays

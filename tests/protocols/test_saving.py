@@ -163,9 +163,8 @@ om.save(om.load(sys.argv[1]), sys.argv[2])
 
 def test_two_processes_write_the_same(tmp_path: Path) -> None:
     given = expected.file_of("arow_full")
-    for name in ("a.onm", "b.onm"):
-        run(SAVE, str(given), str(tmp_path / name))
-    assert (tmp_path / "a.onm").read_bytes() == (tmp_path / "b.onm").read_bytes()
+    run(SAVE, str(given), str(tmp_path / "other.onm"))
+    assert (tmp_path / "other.onm").read_bytes() == saved(om.load(given), tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -288,7 +287,7 @@ def test_a_killed_saver_leaves_a_whole_file(tmp_path: Path) -> None:
     path = tmp_path / "m.onm"
     om.save(om.Perceptron(), path)
     draw = np.random.default_rng(1)
-    for _ in range(either(1, 30)):
+    for _ in range(either(1, 20)):
         process = subprocess.Popen(
             [sys.executable, "-c", LOOP, str(path)], env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
             stdout=subprocess.PIPE, text=True,
