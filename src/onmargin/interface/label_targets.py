@@ -13,8 +13,6 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from ..errors import BadInput, BadType
 from ..learn.vocabulary import NONE, TRACED
-from ..models.layout import Misfit, truth
-from ..models.layout import count as count_in
 from ..models.weights import Model
 from ..results.trace import Watcher
 from .dicts import Example
@@ -274,15 +272,7 @@ class LabelTargets(NumberTargets):
     def restore(self, kept: Any) -> None:
         """The labels in the order they were."""
         if kept is not None:
-            closed, sets = truth("closed", kept["closed"]), truth("sets", kept["sets"])
-            labels = Labels((), closed=closed, sets=sets, apart=self.owner._rows_apart)
-            known, counts = kept["known"], kept["counts"]
-            if not isinstance(known, list) or not isinstance(counts, list) or len(known) != len(counts):
-                raise Misfit("its labels and their counts do not fit each other")
-            labels.take(known, [count_in("count of a label", number) for number in counts])
-            if len(labels.index) != len(known):
-                raise Misfit("it has a label twice")
-            self.owner._labels = labels
+            self.owner._labels = Labels.restored(kept, self.owner._rows_apart)
 
     # ---- answers and traces
 

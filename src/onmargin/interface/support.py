@@ -210,7 +210,7 @@ class SupportForm(WeightsForm):
         )
         count("width", facts["width"], 0, max(facts["known"], 1))
         kind, facts = self.learner._model_kind(), {**facts, "kernels": len(form.kernels)}
-        return kind.layout(self.learner._table_row(), start, numbers, facts, arrays)
+        return kind.file_layout(self.learner._table_row(), start, numbers, facts, arrays)
 
     def restore(self, model: Model, facts: Facts) -> None:
         """What the first data decided, from a file."""

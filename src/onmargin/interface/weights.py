@@ -92,7 +92,7 @@ class WeightsForm:
 
     def layout(self, start: Start, numbers: Numbers, facts: Facts, arrays: Arrays) -> Layout:
         """The arrays that a file must hold of a model of such a start."""
-        return self.owner._linear_model.layout(self.owner._table_row(), start, numbers, facts, arrays)
+        return self.owner._linear_model.file_layout(self.owner._table_row(), start, numbers, facts, arrays)
 
     def restore(self, model: Model, facts: Facts) -> None:
         """What the first data decided, from a file."""

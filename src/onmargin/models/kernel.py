@@ -236,7 +236,7 @@ class KernelModel(Model):
         return facts, arrays
 
     @classmethod
-    def layout(cls, row: Row, start: Start, numbers: Numbers, facts: Facts, arrays: Arrays) -> Layout:
+    def file_layout(cls, row: Row, start: Start, numbers: Numbers, facts: Facts, arrays: Arrays) -> Layout:
         """The arrays that a file must hold: of the vectors kept, and the subclass's."""
         width = count("width", facts["width"], 0, MOST_PLACES)
         rows, kernels = count("number of rows", facts["rows"]), int(facts["kernels"])

@@ -1,8 +1,8 @@
 """What the arrays and numbers of a model file must be: compared before anything is built from them.
 
-A model says which arrays it wants (`Model.layout`: names, shapes, types, ranges). Sizes follow from what the
-learner knows, or are those of arrays in the file itself: so nothing is allocated that the file does not pay
-for, and no number that compiled code takes for an index lies outside.
+A model says which arrays it wants (`Model.file_layout`: names, shapes, types, ranges). Sizes follow from what
+the learner knows, or are those of arrays in the file itself: so nothing is allocated that the file does not
+pay for, and no number that compiled code takes for an index lies outside.
 """
 
 from __future__ import annotations

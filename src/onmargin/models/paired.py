@@ -137,9 +137,9 @@ class Paired(Model):
         return facts | more, arrays | kept
 
     @classmethod
-    def layout(cls, row: Row, start: Start, numbers: Numbers, facts: Facts, arrays: Arrays) -> Layout:
+    def file_layout(cls, row: Row, start: Start, numbers: Numbers, facts: Facts, arrays: Arrays) -> Layout:
         """The arrays that a file must hold, those of the reservoirs among them."""
-        wanted = super().layout(row, start, numbers, facts, arrays)
+        wanted = super().file_layout(row, start, numbers, facts, arrays)
         return wanted | Pairing.layout(start.outputs, numbers, facts, arrays)
 
     def restore(self, facts: Facts, arrays: Arrays) -> None:

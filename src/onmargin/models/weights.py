@@ -228,7 +228,7 @@ class Model:
         }
 
     @classmethod
-    def layout(cls, row: Row, start: Start, numbers: Numbers, facts: Facts, arrays: Arrays) -> Layout:
+    def file_layout(cls, row: Row, start: Start, numbers: Numbers, facts: Facts, arrays: Arrays) -> Layout:
         """The arrays that a file of such a model must hold; some sizes are those of arrays in it."""
         wanted = {}
         for name, field in row.space.fields.items():
