@@ -29,6 +29,10 @@ class BadFile(OnmarginError, ValueError):
     """A file that is damaged, foreign, or from a later version."""
 
 
+class NoFile(BadFile, FileNotFoundError):
+    """A file, or the folder for one, that does not exist."""
+
+
 class MissingExtra(OnmarginError, ImportError):
     """An optional package that is not installed."""
 

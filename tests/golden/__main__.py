@@ -13,7 +13,7 @@ import warnings  # noqa: E402
 
 import onmargin as om  # noqa: E402
 
-from .expected import FILES, STORED, Expected, arrays_in, file_of, settle, write  # noqa: E402
+from .expected import FILES, STORED, Expected, arrays_in, file_of, write  # noqa: E402
 from .families import FAMILIES, answers, begun, drawn, facts, go_on  # noqa: E402
 
 
@@ -26,7 +26,6 @@ def main() -> int:
     expected = Expected(drawn(), {}, {}, {})
     for name in FAMILIES:
         om.save(begun(name, expected.stream), file_of(name))
-        settle(file_of(name))
         expected.arrays[name] = arrays_in(file_of(name))
         model = om.load(file_of(name))
         expected.facts[name] = facts(model)

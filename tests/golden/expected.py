@@ -35,17 +35,6 @@ def arrays_in(path: Path) -> dict[str, np.ndarray]:
     return found
 
 
-def settle(path: Path) -> None:
-    """The same file with its few words of metadata in order: safetensors shuffles them at every start."""
-    data = path.read_bytes()
-    end = 8 + int.from_bytes(data[:8], "little")
-    header = json.loads(data[8:end])
-    header["__metadata__"] = dict(sorted(header["__metadata__"].items()))
-    text = json.dumps(header, separators=(",", ":"), ensure_ascii=False).encode()
-    text += b" " * (-len(text) % 8)
-    path.write_bytes(len(text).to_bytes(8, "little") + text + data[end:])
-
-
 def write(given: Expected) -> None:
     """All in one file; numbers lie end to end, as entries of an archive are dear."""
     shelf, layout = _Shelf(), {}

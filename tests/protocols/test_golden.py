@@ -28,6 +28,8 @@ COMPARISONS = Comparisons("tests.protocols.test_golden")
 STORED = expected.read()
 MOST = 400_000  # bytes of all files
 COMPILED = ("pa_binary", "pa_kernel")
+# Nothing of these outlives a round: they are written as zeros, whatever a file had in them.
+SCRATCH = ("notes", "reach", "spans", "point", "space.work", "space.notes")
 
 
 def again(model: Any) -> Any:
@@ -86,6 +88,8 @@ def test_arrays_load_bit_for_bit(name: str, tmp_path: Path) -> None:
         assert found.keys() == wanted.keys()
         for what, array in wanted.items():
             assert (found[what].dtype, found[what].shape) == (array.dtype, array.shape), what
+            if what in SCRATCH and path != expected.file_of(name):
+                array = np.zeros_like(array)
             assert found[what].tobytes() == array.tobytes(), what
 
 

@@ -264,7 +264,7 @@ class Banditron(Classifier, Linear, Averaged, Classes):
             if not (0 <= best < known and 0 <= played < known and 0 < probability <= 1):
                 raise ValueError("its pending actions are no such")
             whole = all(type(part) is int for part in (number, best, played, *slots))
-            finite = bool(np.isfinite(np.array(values, float)).all())
+            finite = all(type(value) is float and np.isfinite(value) for value in (*values, probability))
             if not whole or not finite or len(slots) != len(values) or any(not 0 <= s < room for s in slots):
                 raise ValueError("its pending actions have other features")
             waiting[number] = Pending(tuple(slots), tuple(values), best, played, probability)

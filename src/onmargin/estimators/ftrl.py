@@ -135,6 +135,8 @@ class FTRL(Learner):
             raise BadInput("signed=False has weights of one sign; announce the classes (classes=) first")
         if self.groups is not None and self.regularizer != "group":
             raise BadInput(f"groups= is for regularizer='group'; got {self.regularizer!r}; leave it out")
+        if self.groups is not None and np.ndim(self.groups) != 1:
+            raise BadInput(f"groups has {np.ndim(self.groups)} dimensions; wanted a number per column")
 
     # ---- the row and its numbers
 

@@ -17,6 +17,8 @@ from sklearn.utils import check_array
 from ..compiled.rows import Rows
 from ..errors import BadInput
 from ..models.asking import Asking, Chosen, sureness
+from ..models.layout import Misfit
+from ..models.layout import count as count_in
 from ..models.weights import Model
 from ..results.label_plan import Outlook
 from ..results.progress import Progress, Totals
@@ -28,6 +30,7 @@ from .guard import NOBODY, Change, alone, answers, changes, in_place
 from .labels import check_label, distinct
 from .missing import are_known, filled, indexable, is_missing, known_labels, labels_of, one_kind, rows_of
 from .river import River
+from .state import seed_in
 from .tables import Table, checked_chance, checked_weights, in_one_line
 from .twins import of_asker, own
 from .watch import Wanted
@@ -423,13 +426,12 @@ class AsksForLabels(ClassifierMixin, River):  # type: ignore[misc]
 
     def restore_asking(self, inner: Classifier, kept: dict[str, Any]) -> None:
         """Take it on again, around the learner that was inside."""
-        rule = Asking(self._rule_numbers())
-        if kept["counts"].shape != rule.counts.shape or kept["recent"].shape != rule.recent.shape:
-            raise ValueError("what its rule has counted does not fit the rule")
-        rule.counts[...], rule.recent[...] = kept["counts"], kept["recent"]
-        self.estimator_, self._asking, self._entropy = inner, rule, kept["entropy"]
+        if type(inner) is not type(self._made_inner()):
+            raise Misfit(f"it is a {type(self).__name__} around a {type(inner).__name__}")
+        rule = Asking.restored(self._rule_numbers(), kept["counts"], kept["recent"])
+        self.estimator_, self._asking, self._entropy = inner, rule, seed_in("entropy", kept["entropy"])
         if kept["passes"] is not None:
-            self.n_iter_ = kept["passes"]
+            self.n_iter_ = count_in("passes", kept["passes"])
         self._rule(inner)
 
 

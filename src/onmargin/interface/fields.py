@@ -148,17 +148,17 @@ def lasting(owner: object) -> dict[str, object]:
 def check_lasting(owner: object, begun: dict[str, object]) -> None:
     """Refuse to go on where one of them was changed."""
     for name, value in lasting(owner).items():
-        if not _same(begun.get(name, value), value):
+        if not same(begun.get(name, value), value):
             raise BadInput(
                 f"{name}= was {begun[name]!r} when learning began and is {value!r} now; set it "
                 "back, or fit anew"
             )
 
 
-def _same(first: object, second: object) -> bool:
+def same(first: object, second: object) -> bool:
     """Equal, also where they are arrays, or lists of them."""
     if isinstance(first, list | tuple) and isinstance(second, list | tuple):
-        return len(first) == len(second) and all(map(_same, first, second))
+        return len(first) == len(second) and all(map(same, first, second))
     if isinstance(first, np.ndarray | list | tuple) or isinstance(second, np.ndarray | list | tuple):
         equal: Callable[..., bool] = np.array_equal
         return equal(first, second)

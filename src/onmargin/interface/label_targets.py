@@ -204,7 +204,8 @@ class LabelTargets(NumberTargets):
     def weighting(self) -> Any:
         """`class_weight`, checked."""
         weighting = self.owner.class_weight
-        if weighting is None or weighting == "balanced" or isinstance(weighting, dict):
+        balanced = isinstance(weighting, str) and weighting == "balanced"
+        if weighting is None or balanced or isinstance(weighting, dict):
             if isinstance(weighting, dict) and not all(_is_weight(w) for w in weighting.values()):
                 raise BadInput(f"class_weight={weighting!r}; wanted finite weights of at least 0")
             if weighting is not None and self.sets:
@@ -271,9 +272,7 @@ class LabelTargets(NumberTargets):
     def restore(self, kept: Any) -> None:
         """The labels in the order they were."""
         if kept is not None:
-            labels = Labels((), closed=kept["closed"], sets=kept["sets"], apart=self.owner._rows_apart)
-            labels.take(kept["known"], kept["counts"])
-            self.owner._labels = labels
+            self.owner._labels = Labels.restored(kept, self.owner._rows_apart)
 
     # ---- answers and traces
 

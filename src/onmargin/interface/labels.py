@@ -10,6 +10,7 @@ import numpy as np
 
 from ..compiled.checks import find_codes, find_distinct
 from ..errors import BadInput
+from ..models.layout import Facts, Misfit, count, truth
 
 EXACT = 2.0**53  # whole numbers up to here are exact as float64
 
@@ -36,6 +37,18 @@ class Labels:
         """These labels in this order, so many examples of each."""
         self._set(known)
         self.counts = counts
+
+    @classmethod
+    def restored(cls, kept: Facts, apart: bool) -> Labels:
+        """The labels of a file in the order they were, each once."""
+        labels = cls((), truth("closed", kept["closed"]), truth("sets", kept["sets"]), apart)
+        known, counts = kept["known"], kept["counts"]
+        if not isinstance(known, list) or not isinstance(counts, list) or len(known) != len(counts):
+            raise Misfit("its labels and their counts do not fit each other")
+        labels.take(known, [count("count of a label", number) for number in counts])
+        if len(labels.index) != len(known):
+            raise Misfit("it has a label twice")
+        return labels
 
     @property
     def array(self) -> np.ndarray:

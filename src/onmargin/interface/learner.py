@@ -17,7 +17,6 @@ from ..compiled.rows import Rows
 from ..errors import BadInput, BadType
 from ..features.slots import Slots
 from ..features.tables import to_rows
-from ..learn.spaces.arrays import Start
 from ..learn.vocabulary import NO_ORDER, NONE
 from ..models.asking import Asking
 from ..models.table import Row
@@ -223,10 +222,8 @@ class Learner(River):
     def _new_model(self, slots: int, asking: Asking | None = None) -> Model:
         """A fresh model for so many features."""
         self._check_parameters()
-        outputs, many = self._targets().outputs()
-        average, dtype = bool(getattr(self, "average", False)), np.dtype(getattr(self, "dtype", "float64"))
-        start = Start(slots + 1, outputs, many, average, dtype.name, self._ridge(), self._wants())
-        model = self._form().model(start, self._all_numbers())
+        form = self._form()
+        model = form.model(form.start(slots + 1), self._all_numbers())
         model.use_constant(self._bias != 0.0)
         if asking is not None:
             model.attach(asking.copy())  # a call that fails leaves the one that waits as it was

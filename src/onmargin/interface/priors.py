@@ -41,6 +41,16 @@ class Prior:
         if self.coef.ndim != 2 or not np.isfinite(self.coef).all() or not np.isfinite(self.intercept).all():
             raise BadInput("prior= wants finite coefficients, a row per output")
 
+    @classmethod
+    def restored(cls, coef: Any, intercept: Any, names: Any, labels: Any) -> Prior:
+        """The prior of a file, checked as one that is given."""
+        prior = cls((coef, intercept))
+        for known, count in ((names, prior.coef.shape[1]), (labels, None)):
+            if known is not None and (not isinstance(known, list) or count not in (None, len(known))):
+                raise BadInput("prior= has names or labels that do not fit its coefficients")
+        prior.names, prior.labels = names, labels
+        return prior
+
     def __repr__(self) -> str:
         return f"Prior({len(self.coef)} x {self.coef.shape[1]})"
 

@@ -19,6 +19,7 @@ from ..kernels.base import positive
 from ..learn.spaces.arrays import Start
 from ..models.kernel import KernelModel
 from ..models.kernel_forms import Bounded, Unbounded
+from ..models.layout import Arrays, Facts, Layout, Misfit, count, one_of, real, truth
 from ..models.support import FAR, Form
 from ..models.table import Row, row_named
 from ..models.weights import Model, Numbers
@@ -150,9 +151,12 @@ class SupportForm(WeightsForm):
 
     def model(self, start: Start, numbers: Numbers) -> Model:
         """A fresh model."""
-        start = start._replace(dtype="float64", wants=())
         kernels = self.learner._kernels(self._given_gamma())
         return self.learner._model_kind()(self.learner._table_row(), start, numbers, kernels)
+
+    def start(self, slots: int) -> Start:
+        """Coefficients are float64, and all there is."""
+        return super().start(slots)._replace(dtype="float64", wants=())
 
     def numbers(self, chosen: Numbers) -> Numbers:
         """How many vectors there may be, and what is rounding."""
@@ -193,7 +197,22 @@ class SupportForm(WeightsForm):
         if isinstance(self.learner.budget, str) and "bytes" in counted:
             model.choose(model.row, model.numbers | counted)
 
-    def restore(self, model: Model, facts: Mapping[str, Any]) -> None:
+    def layout(self, start: Start, numbers: Numbers, facts: Facts, arrays: Arrays) -> Layout:
+        """The arrays that a file must hold: of vectors of the kind and width it says."""
+        gamma = real("gamma", facts["gamma"])
+        if not 0.0 < gamma < math.inf:
+            raise Misfit("its gamma is no number above 0")
+        truth("direct", facts["direct"])
+        one_of("dtype", facts["dtype"], ("float32", "float64"))
+        form = self.learner._kernels(gamma)
+        one_of(
+            "kind of vectors", facts["kind"], ("", "numbers") if form.precomputed else ("", "dense", "sparse")
+        )
+        count("width", facts["width"], 0, max(facts["known"], 1))
+        kind, facts = self.learner._model_kind(), {**facts, "kernels": len(form.kernels)}
+        return kind.file_layout(self.learner._table_row(), start, numbers, facts, arrays)
+
+    def restore(self, model: Model, facts: Facts) -> None:
         """What the first data decided, from a file."""
         form = self.learner._kernels(facts["gamma"])._replace(dtype=facts["dtype"], direct=facts["direct"])
         cast(KernelModel, model).fix(facts["gamma"], form)

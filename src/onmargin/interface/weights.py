@@ -15,6 +15,7 @@ import scipy.sparse as sp
 from ..errors import BadInput, extra
 from ..features.slots import Slots
 from ..learn.spaces.arrays import Start
+from ..models.layout import Arrays, Facts, Layout
 from ..models.table import FORGETS, Row, row_named
 from ..models.weights import Model, Numbers
 from .dicts import BoundStream, Example, Stream
@@ -41,6 +42,12 @@ class WeightsForm:
     def model(self, start: Start, numbers: Numbers) -> Model:
         """A fresh model."""
         return self.owner._linear_model(self.owner._table_row(), start, numbers)
+
+    def start(self, slots: int) -> Start:
+        """What parameters and targets make of a fresh model."""
+        owner, (outputs, many) = self.owner, self.owner._targets().outputs()
+        average, dtype = bool(getattr(owner, "average", False)), np.dtype(getattr(owner, "dtype", "float64"))
+        return Start(slots, outputs, many, average, dtype.name, owner._ridge(), owner._wants())
 
     def numbers(self, chosen: Numbers) -> Numbers:
         """The numbers of the parameters, and what the form adds."""
@@ -83,7 +90,11 @@ class WeightsForm:
                 "margin=0 from zero weights never moves; give coef_init, warm_start, or a margin above 0"
             )
 
-    def restore(self, model: Model, facts: Mapping[str, Any]) -> None:
+    def layout(self, start: Start, numbers: Numbers, facts: Facts, arrays: Arrays) -> Layout:
+        """The arrays that a file must hold of a model of such a start."""
+        return self.owner._linear_model.file_layout(self.owner._table_row(), start, numbers, facts, arrays)
+
+    def restore(self, model: Model, facts: Facts) -> None:
         """What the first data decided, from a file."""
 
     # ---- its data

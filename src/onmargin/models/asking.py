@@ -18,9 +18,15 @@ from ..learn.vocabulary import (
     SHOWN,
     hyper_of,
 )
+from .layout import Wanted, check_arrays, check_counts
 
 Chosen = dict[str, float]
 """The rule as numbers of the loop: ask_rule, ask_delta, ..."""
+
+
+def room_for(chosen: Chosen) -> int:
+    """How many of the last labels a rule remembers."""
+    return int(chosen["ask_most"]) if chosen.get("ask_within", math.inf) < math.inf else 0
 
 
 class Asking:
@@ -33,7 +39,17 @@ class Asking:
     @property
     def room(self) -> int:
         """How many of the last labels are remembered: those that count within a window."""
-        return int(self.chosen["ask_most"]) if self.chosen.get("ask_within", math.inf) < math.inf else 0
+        return room_for(self.chosen)
+
+    @classmethod
+    def restored(cls, chosen: Chosen, counts: np.ndarray, recent: np.ndarray) -> Asking:
+        """A rule and what a file says that it has counted."""
+        wanted = {"counts": Wanted((FADED - SHOWN,)), "recent": Wanted((room_for(chosen),), least=0.0)}
+        check_arrays(wanted, {"counts": counts, "recent": recent})
+        check_counts(counts)
+        rule = cls(chosen)
+        rule.counts[...], rule.recent[...] = counts, recent
+        return rule
 
     @property
     def recent(self) -> np.ndarray:

@@ -8,7 +8,7 @@ products, played, absorbed. Rows are numbered as they come; a row of the same ta
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Self, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -23,13 +23,13 @@ from ..learn.spaces.arrays import Start, padded
 from ..learn.spaces.ball import size as unit_size
 from ..learn.vocabulary import BATCH, NO_ORDER, NO_TRACE, OMEGA, REMEMBERED, Examples, Tally
 from .batches import Batches
+from .layout import MOST_PLACES, Arrays, Facts, Layout, Misfit, count, lines
 from .products import BLOCK, Evaluator, block_size, sharing
 from .support import Form, Support
 from .table import Row
 from .vectors import Grown, Vectors
-from .weights import Model
+from .weights import Model, Numbers
 
-Facts: TypeAlias = dict[str, str | float]
 State: TypeAlias = np.ndarray | Grown | Budgeted  # what a subclass keeps coefficients in
 UNKEPT = ("desk", "hyper", "places", "_loop")  # made anew for a copy
 
@@ -83,8 +83,8 @@ class KernelModel(Model):
         raise NotImplementedError
 
     def _fits(self) -> bool:
-        """Do the subclass's arrays fit the vectors kept?"""
-        raise NotImplementedError
+        """Do the subclass's arrays, which have the right shapes, fit the vectors kept?"""
+        return True
 
     @property
     def _ledger(self) -> np.ndarray:
@@ -225,9 +225,9 @@ class KernelModel(Model):
         twin._prepare()
         return twin
 
-    def state(self) -> tuple[Facts, dict[str, np.ndarray]]:
+    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """What a file must hold: the vectors kept as they came, and the subclass's arrays."""
-        facts: Facts = {"gamma": self.gamma, "rows": self.rows}
+        facts: dict[str, Any] = {"gamma": self.gamma, "rows": self.rows}
         facts |= {"dtype": self.form.dtype, "direct": self.form.direct}
         facts |= {"kind": self.kept.kind, "width": self.kept.width}
         arrays = {f"kept.{name}": array for name, array in self.kept.arrays().items()}
@@ -235,16 +235,28 @@ class KernelModel(Model):
             arrays |= _flat(name, getattr(self, name))
         return facts, arrays
 
-    def restore(self, facts: Facts, arrays: dict[str, np.ndarray]) -> None:
-        """Take on a state that was written."""
+    @classmethod
+    def file_layout(cls, row: Row, start: Start, numbers: Numbers, facts: Facts, arrays: Arrays) -> Layout:
+        """The arrays that a file must hold: of the vectors kept, and the subclass's."""
+        width = count("width", facts["width"], 0, MOST_PLACES)
+        rows, kernels = count("number of rows", facts["rows"]), int(facts["kernels"])
+        kept = Vectors.layout(str(facts["kind"]), width, arrays, rows, kernels)
+        return kept | cls._layout(row, start, lines(arrays, "kept.ids"), kernels, arrays)
+
+    @classmethod
+    def _layout(cls, row: Row, start: Start, kept: int, kernels: int, arrays: Arrays) -> Layout:
+        """The subclass's arrays, so many vectors being kept."""
+        raise NotImplementedError
+
+    def restore(self, facts: Facts, arrays: Arrays) -> None:
+        """Take on a state that was written, and that fits the layout."""
         self.rows = int(facts["rows"])
-        kept = {name[5:]: array for name, array in arrays.items() if name.startswith("kept.")}
-        kind, width = str(facts["kind"]), int(facts["width"])
-        self.support = Support(self.form, Vectors.restored(self.form.dtype, kind, width, kept))
+        vectors = Vectors.restored(self.form.dtype, str(facts["kind"]), int(facts["width"]), arrays)
+        self.support = Support(self.form, vectors)
         for name in self.parts:
             setattr(self, name, _unflat(name, getattr(self, name), arrays))
         if not self._fits():
-            raise ValueError("its arrays do not fit each other")
+            raise Misfit("its arrays do not fit each other")
 
     def __getstate__(self) -> dict[str, object]:
         return {name: value for name, value in self.__dict__.items() if name not in UNKEPT}
@@ -419,14 +431,16 @@ def summed(clock: int, stopped: int, sums: np.ndarray) -> Tally:
 def _flat(name: str, value: State) -> dict[str, np.ndarray]:
     """A part as arrays with names."""
     if isinstance(value, Budgeted):
-        return {f"{name}.{field}": np.asarray(v) for field, v in value._asdict().items()}
+        whole = value._replace(work=np.zeros_like(value.work), notes=np.zeros_like(value.notes))  # scratch
+        return {f"{name}.{field}": np.asarray(v) for field, v in whole._asdict().items()}
     return {name: value.view if isinstance(value, Grown) else value}
 
 
-def _unflat(name: str, like: State, arrays: dict[str, np.ndarray]) -> State:
+def _unflat(name: str, like: State, arrays: Arrays) -> State:
     """The part again, in the form of the one that is there."""
     if isinstance(like, Budgeted):
-        return Budgeted(*(arrays[f"{name}.{field}"].copy() for field in like._fields))
+        whole = Budgeted(*(arrays[f"{name}.{field}"].copy() for field in like._fields))
+        return whole._replace(work=np.zeros_like(whole.work), notes=np.zeros_like(whole.notes))
     array = arrays[name].copy()
     return Grown(array) if isinstance(like, Grown) else array
 

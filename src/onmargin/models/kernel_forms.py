@@ -14,12 +14,16 @@ from ..kernels.sides import Side
 from ..learn.kernel_spaces import many
 from ..learn.kernel_spaces.expansion import Expansion, Prepared, fresh_ledger
 from ..learn.kernel_spaces.projection import Budgeted, Kept
-from ..learn.vocabulary import BATCH, FOLDED, FOLDED_SHARE, ROOM, VECTORS
+from ..learn.spaces.arrays import Start, padded
+from ..learn.vocabulary import BATCH, FOLDED, FOLDED_SHARE, LEDGER_LENGTH, OLDEST, ROOM, VECTORS
 from .kernel import KernelModel
+from .layout import Arrays, Layout, Wanted, indices, lines
 from .products import BLOCK, Evaluator
+from .table import Row
 from .vectors import Grown
 
-SQUARED = ("projection", "projection_plus", "fade")  # Spaces that keep a matrix of their vectors
+FACTORED = ("projection", "projection_plus", "evidence")  # Spaces that keep a Cholesky factor
+SQUARED = (*FACTORED, "fade")  # Spaces that keep a matrix of their vectors
 
 
 class Spelled(NamedTuple):
@@ -122,10 +126,14 @@ class Unbounded(KernelModel):
     def _ledger(self) -> np.ndarray:
         return self.ledger
 
-    def _fits(self) -> bool:
-        lines = (len(self.kept), self.width)
-        fits = self.coefficients.view.shape == self.drifts.view.shape == lines
-        return fits and len(self.held) == len(self.held_slots) and self.ledger.shape == fresh_ledger().shape
+    @classmethod
+    def _layout(cls, row: Row, start: Start, kept: int, kernels: int, arrays: Arrays) -> Layout:
+        width, held = padded(start.outputs, start.many), lines(arrays, "held")
+        return {
+            "coefficients": Wanted((kept, width)), "drifts": Wanted((kept, width)),
+            "ledger": Wanted((LEDGER_LENGTH,)), "held": Wanted((held, width)),
+            "held_slots": indices((held,), kept),
+        }  # fmt: skip
 
     def _reshape(self, change: Callable[[np.ndarray], np.ndarray]) -> None:
         for name in ("coefficients", "drifts", "held"):
@@ -141,12 +149,28 @@ class Bounded(KernelModel):
     def _begin(self) -> None:
         self.space = self._arrays(0)
 
+    @staticmethod
+    def _shapes(row: Row, start: Start, room: int) -> dict[str, tuple[int, ...]]:
+        """The shapes of its arrays, with so many slots."""
+        width, side = padded(start.outputs, start.many), room if row.space.name in SQUARED else 0
+        return {
+            "weights": (room, width), "drift": (room if start.average else 0, width), "square": (side, side),
+            "work": (room,), "owner": (room,), "ledger": (LEDGER_LENGTH,), "notes": (2,),
+        }  # fmt: skip
+
     def _arrays(self, room: int) -> Budgeted:
-        side = room if self.row.space.name in SQUARED else 0
-        return Budgeted(
-            np.zeros((room, self.width)), np.zeros((room if self.start.average else 0, self.width)),
-            np.zeros((side, side)), np.zeros(room), np.full(room, -1, np.int64), fresh_ledger(), np.zeros(2),
-        )  # fmt: skip
+        shapes = self._shapes(self.row, self.start, room)
+        fresh = Budgeted(**{name: np.zeros(shape) for name, shape in shapes.items()})
+        return fresh._replace(owner=np.full(room, -1, np.int64), ledger=fresh_ledger())
+
+    @classmethod
+    def _layout(cls, row: Row, start: Start, kept: int, kernels: int, arrays: Arrays) -> Layout:
+        room = lines(arrays, "space.weights")
+        shapes = cls._shapes(row, start, room)
+        wanted = {f"space.{name}": Wanted(shape) for name, shape in shapes.items()}
+        nobody = {"space.owner": indices((room,), 0, least=-1)}  # slots change hands within a block only
+        scratch = {name: wanted[name]._replace(scratch=True) for name in ("space.work", "space.notes")}
+        return wanted | nobody | scratch
 
     def _make_room(self, more: int) -> None:
         """Slots for so many more vectors, as far as the budget goes; doubles, so that growth is cheap."""
@@ -209,9 +233,11 @@ class Bounded(KernelModel):
         return self.space.ledger
 
     def _fits(self) -> bool:
-        like = self._arrays(len(self.space.weights))
-        same = all(old.shape == new.shape for old, new in zip(self.space, like, strict=True))
-        return same and len(self.kept) == self.space.ledger[VECTORS] <= len(self.space.weights)
+        used, ledger = len(self.kept), self.space.ledger
+        fits = ledger[VECTORS] == used <= len(self.space.weights)
+        fits = fits and ledger[OLDEST] in range(max(used, 1))
+        factor = self.space.square[:used, :used] if self.row.space.name in FACTORED else np.ones((1, 1))
+        return bool(fits and (factor.diagonal() > 0).all())
 
     def _reshape(self, change: Callable[[np.ndarray], np.ndarray]) -> None:
         weights, drift = change(self.space.weights), change(self.space.drift)
@@ -234,8 +260,10 @@ class MultiKernel(Unbounded):
         """omega: what each kernel's scores are multiplied by."""
         return np.array(self.omegas)
 
-    def _fits(self) -> bool:
-        return super()._fits() and self.norms.shape == self.omegas.shape == (len(self.form.kernels),)
+    @classmethod
+    def _layout(cls, row: Row, start: Start, kept: int, kernels: int, arrays: Arrays) -> Layout:
+        wanted = super()._layout(row, start, kept, kernels, arrays)
+        return wanted | {"norms": Wanted((kernels,)), "omegas": Wanted((kernels,))}
 
     def _ready_block(
         self, evaluator: Evaluator, side: Side, own: np.ndarray, weights: np.ndarray, judged: bool
@@ -257,9 +285,6 @@ class MultiKernel(Unbounded):
 
 class KernelRidge(Bounded):
     """BBQ's estimates: `space.weights` are the labels, `space.square` the Cholesky factor of I + K."""
-
-    def _arrays(self, room: int) -> Budgeted:
-        return super()._arrays(room)._replace(square=np.zeros((room, room)))
 
     def estimates(self, rows: Rows, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
         """Of rows 0 .. count - 1: the estimate, v, |Px|^2; and how many were finite from the first on."""

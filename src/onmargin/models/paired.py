@@ -14,9 +14,10 @@ from ..learn.paired.rounds import PairedHyper, PairedRounds, Scratch, player
 from ..learn.paired.rules import RULES, is_worst, worst_violates
 from ..learn.spaces.arrays import Start, aligned, padded
 from ..learn.vocabulary import IS_SHORT, NO_TRACE, THRESHOLD, Examples, Tally
+from .layout import Arrays, Facts, Layout
 from .pairing import Given, Pairing
 from .table import Row
-from .weights import Model
+from .weights import Model, Numbers
 
 # Rules that move two members of an output, however many there are.
 WORST_TWO = [name for name, rule in RULES.items() if rule["matters"] in (is_worst, worst_violates)]
@@ -135,12 +136,16 @@ class Paired(Model):
         more, kept = self.pairing.state()
         return facts | more, arrays | kept
 
-    def restore(self, facts: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-        """Take on a state that was written."""
+    @classmethod
+    def file_layout(cls, row: Row, start: Start, numbers: Numbers, facts: Facts, arrays: Arrays) -> Layout:
+        """The arrays that a file must hold, those of the reservoirs among them."""
+        wanted = super().file_layout(row, start, numbers, facts, arrays)
+        return wanted | Pairing.layout(start.outputs, numbers, facts, arrays)
+
+    def restore(self, facts: Facts, arrays: Arrays) -> None:
+        """Take on a state that was written, and that fits the layout."""
         super().restore(facts, arrays)
         self.pairing.restore(facts, arrays)
-        if self.pairing.pool.columns >= max(self.start.slots, 2):  # (the last slot is the constant's)
-            raise ValueError("the rows of its pool are wider than its weights")
 
     @property
     def entries(self) -> int:

@@ -11,6 +11,7 @@ from ..learn.paired.draws import ARRIVAL, draw_rounds
 from ..learn.paired.joint import ROUNDED, ROUNDED_COARSELY
 from ..learn.paired.rounds import PairedHyper, PairedRounds
 from ..learn.vocabulary import NONE, THRESHOLD, Examples
+from .layout import MOST_ROUNDS, Arrays, Facts, Layout, Misfit, Wanted, indices, lines
 from .pool import Pool
 
 
@@ -29,7 +30,7 @@ class Pairing:
 
     def __init__(self, outputs: int, sets: bool, size: int) -> None:
         self.outputs, self.sets = outputs, sets
-        self.slots = np.full((max(outputs, 1 if sets else 2), size), -1, np.int64)
+        self.slots = np.full((_groups(outputs, sets), size), -1, np.int64)
         self.seen = np.zeros(len(self.slots), np.int64)
         self.pool = Pool(outputs)
         self.middle = np.zeros((2, outputs))  # thresholds, and rounds they were seen in
@@ -146,19 +147,27 @@ class Pairing:
         facts = {"pool_kind": self.pool.kind, "pool_width": self.pool.width}
         return facts, {f"pairing.{name}": array for name, array in arrays.items()}
 
-    def restore(self, facts: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-        """Take on a state that was written."""
-        mine = {name[8:]: array for name, array in arrays.items() if name.startswith("pairing.")}
+    @staticmethod
+    def layout(outputs: int, choices: dict[str, Any], facts: Facts, arrays: Arrays) -> Layout:
+        """The arrays that a file must hold: reservoirs of so many rows, thresholds, the pool."""
+        pool = Pool.layout(str(facts["pool_kind"]), facts["pool_width"], outputs, facts, arrays)
+        groups, held = _groups(outputs, bool(choices["sets"])), lines(arrays, "pairing.pool.ids")
+        return pool | {
+            "pairing.slots": indices((groups, int(choices["reservoir"])), held, least=-1),
+            "pairing.seen": indices((groups,), MOST_ROUNDS),
+            "pairing.middle": Wanted((2, outputs)),
+        }
+
+    def restore(self, facts: Facts, arrays: Arrays) -> None:
+        """Take on a state that was written, and that fits the layout."""
         for name in ("slots", "seen", "middle"):
-            like = getattr(self, name)
-            if mine[name].shape != like.shape or mine[name].dtype != like.dtype:
-                raise ValueError(f"the array {name!r} of its reservoirs has the wrong shape")
-            if not np.isfinite(mine[name]).all():
-                raise ValueError(f"the array {name!r} of its reservoirs is not finite")
-            setattr(self, name, mine[name].copy())
-        pool = {name[5:]: array for name, array in mine.items() if name.startswith("pool.")}
-        self.pool = Pool.restored(facts["pool_kind"], facts["pool_width"], pool, self.outputs)
+            setattr(self, name, arrays[f"pairing.{name}"].copy())
+        self.pool = Pool.restored(str(facts["pool_kind"]), int(facts["pool_width"]), arrays, self.outputs)
         filled = np.arange(self.slots.shape[1]) < self.seen[:, None]
-        named = np.where(filled, self.slots, 0)
-        if (self.seen < 0).any() or (named < 0).any() or named.max(initial=-1) >= max(len(self.pool), 1):
-            raise ValueError("its reservoirs name rows that it does not hold")
+        if (self.slots[filled] < 0).any():
+            raise Misfit("its reservoirs name rows that it does not hold")
+
+
+def _groups(outputs: int, sets: bool) -> int:
+    """Two classes have two reservoirs, several one each."""
+    return max(outputs, 1 if sets else 2)

@@ -7,6 +7,19 @@ import scipy.sparse as sp
 
 from ..compiled.rows import Dense, Rows, Sparse
 from ..kernels.sides import Entries, gathered
+from .layout import (
+    MOST_ROUNDS,
+    Arrays,
+    Facts,
+    Layout,
+    Misfit,
+    Wanted,
+    check_starts,
+    count,
+    csr,
+    indices,
+    lines,
+)
 from .vectors import Grown
 
 SLACK = 256  # rows nobody holds any more that may lie about
@@ -111,50 +124,42 @@ class Pool:
         """What a file must hold."""
         return {name: grown.view for name, grown in vars(self).items() if isinstance(grown, Grown)}
 
+    @staticmethod
+    def layout(kind: str, width: object, labels: int, facts: Facts, arrays: Arrays) -> Layout:
+        """The arrays that a file must hold, of rows with so many labels."""
+        prefix, known = "pairing.pool.", max(int(facts["known"]), 1)
+        rows = lines(arrays, f"{prefix}ids")
+        wide = count("width of the pool", width, 0, known if kind == "dense" else 0)
+        wanted = {
+            f"{prefix}marks": indices((rows, labels), 2, kind="int8"),
+            f"{prefix}weights": Wanted((rows,), least=0.0),
+            f"{prefix}ids": indices((rows,), facts.get("rows", MOST_ROUNDS)),
+        }
+        if kind == "dense":
+            wanted[f"{prefix}lines"] = Wanted((rows, wide))
+        elif kind == "sparse":
+            wanted |= csr(prefix, arrays, rows, known, ("float64",), "uint32")
+        elif kind or rows:
+            raise Misfit("its pool has rows of no kind")
+        return wanted
+
     @classmethod
-    def restored(cls, kind: str, width: int, arrays: dict[str, np.ndarray], labels: int) -> Pool:
-        """The rows of a file, with so many labels; what does not fit is refused."""
+    def restored(cls, kind: str, width: int, arrays: Arrays, labels: int) -> Pool:
+        """The rows of a file, with so many labels; its arrays fit the layout."""
         pool = cls(labels)
         if kind:
             pool._begin(kind == "sparse", width)
         for name in list(pool.arrays()):
-            like, array = getattr(pool, name).buffer, arrays[name]
-            if array.dtype != like.dtype or array.shape[1:] != like.shape[1:]:
-                raise ValueError(f"the array {name!r} of its pool has the wrong shape")
-            if not np.isfinite(array).all():
-                raise ValueError(f"the array {name!r} of its pool is not finite")
-            setattr(pool, name, Grown(array.copy()))
-        count = len(pool)
-        if (
-            not np.isin(pool.marks.view, (0, 1)).all()
-            or (pool.weights.view < 0).any()
-            or (count and not kind)
-        ):
-            raise ValueError("the marks or weights of its pool are no such")
-        lines = {len(pool.marks), len(pool.weights)} | ({len(pool.lines)} if kind == "dense" else set())
-        sparse = kind == "sparse" and not _is_csr(pool, count)
-        if lines != {count} or sparse:
-            raise ValueError("the arrays of its pool do not fit each other")
+            setattr(pool, name, Grown(arrays[f"pairing.pool.{name}"].copy()))
+        if kind == "sparse":
+            check_starts(pool.starts.view, len(pool.values))
         return pool
-
-    @property
-    def columns(self) -> int:
-        """How many columns its rows need."""
-        if self.kind == "sparse":
-            return int(self.indices.view.max(initial=0)) + 1
-        return self.width
 
     def copy(self) -> Pool:
         """The same rows in arrays of their own."""
         twin = object.__new__(Pool)
         twin.__dict__.update({n: v.copy() if isinstance(v, Grown) else v for n, v in vars(self).items()})
         return twin
-
-
-def _is_csr(pool: Pool, count: int) -> bool:
-    starts = pool.starts.view
-    rising = len(starts) == count + 1 and starts[0] == 0 and bool((np.diff(starts) >= 0).all())
-    return rising and starts[-1] == len(pool.values) == len(pool.indices)
 
 
 def _locked(array: np.ndarray, dtype: np.dtype) -> np.ndarray:

@@ -9,6 +9,9 @@ import scipy.sparse as sp
 from numpy.typing import DTypeLike
 
 from ..kernels.sides import Known, Side, Table, gathered
+from .layout import Arrays, Layout, Misfit, Wanted, check_starts, csr, indices, lines
+
+FLOATS = ("float64", "float32")
 
 
 class Grown:
@@ -176,23 +179,40 @@ class Vectors:
             found |= {name: getattr(self, name).view for name in names}
         return found
 
-    @classmethod
-    def restored(cls, dtype: DTypeLike, kind: str, width: int, arrays: dict[str, np.ndarray]) -> Vectors:
-        """The vectors of a file."""
-        kept = cls(dtype)
-        kept.shift = arrays.get("shift")
-        raw: Table = np.zeros((len(arrays["ids"]), width))
+    @staticmethod
+    def layout(kind: str, width: int, arrays: Arrays, rows: int, kernels: int) -> Layout:
+        """The arrays that a file must hold of vectors of this kind, taken from so many rows."""
+        count = lines(arrays, "kept.ids")
+        wanted = {"kept.ids": indices((count,), rows)}
+        if "kept.shift" in arrays and kind == "dense":
+            wanted["kept.shift"] = Wanted((width,), FLOATS)
         if kind == "dense":
-            raw = arrays["raw"]
-            if raw.shape != (len(arrays["ids"]), width):
-                raise ValueError("its vectors have the wrong shape")
+            wanted["kept.raw"] = Wanted((count, width), FLOATS)
         elif kind == "sparse":
-            parts = arrays["values"], arrays["indices"], arrays["starts"]
-            raw = sp.csr_matrix(parts, shape=(len(arrays["ids"]), width))
+            wanted |= csr("kept.", arrays, count, width, FLOATS, "int32")
+        elif kind == "numbers":  # a row's number is its column's, in the table of each kernel
+            wanted["kept.ids"] = indices((count,), min(rows, width // kernels))
+        elif count or width:
+            raise Misfit("it keeps vectors of no kind")
+        return wanted
+
+    @classmethod
+    def restored(cls, dtype: DTypeLike, kind: str, width: int, arrays: Arrays) -> Vectors:
+        """The vectors of a file, whose arrays fit the layout."""
+        kept, ids = cls(dtype), arrays["kept.ids"]
+        kept.shift = arrays.get("kept.shift")
+        raw: Table = np.zeros((len(ids), 0))
+        if kind == "dense":
+            raw = arrays["kept.raw"]
+        elif kind == "sparse":
+            parts = arrays["kept.values"], arrays["kept.indices"], arrays["kept.starts"]
+            check_starts(parts[2], len(parts[0]))
+            raw = sp.csr_matrix(parts, shape=(len(ids), width))
         if kind:
-            side = Side(raw, arrays["ids"], dtype, kept.shift)
+            side = Side(raw, ids, dtype, kept.shift)
             kept.begin(side, kind == "numbers")
             kept.append(side)
+            kept.width = width
         return kept
 
     def copy(self) -> Vectors:

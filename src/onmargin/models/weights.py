@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
@@ -31,6 +32,7 @@ from ..learn.vocabulary import (
 )
 from .asking import Asking
 from .journal import Journal, pays
+from .layout import Arrays, Facts, Layout, Wanted
 from .table import Row
 
 FAR = {"float64": 1e200, "float32": 1e30}
@@ -218,15 +220,29 @@ class Model:
         self._prepare()
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """What a file must hold beside start, numbers and clock: facts, and arrays."""
-        return {}, {name: np.asarray(array) for name, array in self.space._asdict().items()}
+        """What a file must hold beside start, numbers and clock: facts, and arrays; scratch as zeros."""
+        fields, arrays = self.row.space.fields, self.space._asdict()
+        return {}, {
+            name: np.zeros_like(array) if storage.is_scratch(fields[name]) else np.asarray(array)
+            for name, array in arrays.items()
+        }
 
-    def restore(self, facts: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-        """Take on a state that was written."""
+    @classmethod
+    def file_layout(cls, row: Row, start: Start, numbers: Numbers, facts: Facts, arrays: Arrays) -> Layout:
+        """The arrays that a file of such a model must hold; some sizes are those of arrays in it."""
+        wanted = {}
+        for name, field in row.space.fields.items():
+            shape, dtype = storage.shape_of(field, start)
+            most = start.slots - 1 if field.names_slots else math.inf
+            least = 0 if field.names_slots else field.least
+            wanted[name] = Wanted(shape, (dtype,), least, most, field.names_slots, storage.is_scratch(field))
+        return wanted
+
+    def restore(self, facts: Facts, arrays: Arrays) -> None:
+        """Take on a state that was written, and that fits the layout."""
         for name, array in self.space._asdict().items():
-            if arrays[name].shape != array.shape or arrays[name].dtype != array.dtype:
-                raise ValueError(f"the array {name!r} has the wrong shape")
-            array[...] = arrays[name]
+            if not storage.is_scratch(self.row.space.fields[name]):
+                array[...] = arrays[name]
 
     # ---- learning and answering
 

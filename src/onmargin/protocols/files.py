@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -17,7 +17,7 @@ from ..interface.classifier import Classifier
 from ..interface.learner import Learner
 from ..interface.state import State, restore_state, state_of
 from . import container
-from .portable import packed, unpacked
+from .portable import MissingParts, packed, unpacked
 
 Path = str | os.PathLike[str]
 Parts = dict[str, Any] | None
@@ -25,7 +25,11 @@ Parts = dict[str, Any] | None
 
 
 def save(model: Any, path: Path) -> None:
-    """Write a learner to one `.onm` file, at any moment of its stream.
+    """Write a learner to one `.onm` file, at any moment of its stream: all of it, or the old file stays.
+
+    A file that is there is replaced in one step and keeps its permissions; where `path` is a link, what it
+    points at is replaced and the link stays. Several may save to one path at once: one whole file is left.
+    Two saves of one model are equal, byte for byte.
 
     >>> import onmargin as om, os, tempfile
     >>> model = om.Perceptron()
@@ -65,21 +69,27 @@ def load(path: Path, parts: Parts = None) -> Any:
     `parts` brings back a user's own functions, {name: function}; they must be those it was saved with.
     """
     facts, arrays = container.read(path)
-    asks = facts.get("asks")
-    for named in (facts, asks if isinstance(asks, dict) else facts):
-        if str(named.get("class")) not in every():
-            raise BadFile(f"{path} holds a {named.get('class')!r}, which this version does not know")
     try:
-        learner = _made(facts, parts)
+        inner, asks = _named_in(facts), None if facts.get("asks") is None else _named_in(facts["asks"])
+        for name, around in ((inner["class"], False), *([(asks["class"], True)] if asks else [])):
+            if name not in every() or around != issubclass(every()[name], AsksForLabels):
+                raise BadFile(f"{path} holds a {name!r}, which this version does not know")
+        learner = _made(inner, parts)
         begun = {name: unpacked(value, parts) for name, value in facts["begun"].items()}
         restore_state(learner, State(facts | {"begun": begun}, arrays))
-        return learner if facts["asks"] is None else _around(learner, facts["asks"], parts)
-    except BadInput:
+        return learner if asks is None else _around(learner, asks, parts)
+    except (MissingParts, BadFile, MemoryError):
         raise
     except Exception as error:  # whatever a damaged file makes of it
-        raise BadFile(
-            f"{path} does not fit this version ({error}); written by {facts.get('version')}"
-        ) from None
+        reason, writer = " ".join(str(error).split())[:200], str(facts.get("version"))[:20]
+        raise BadFile(f"{path} does not fit this version ({reason}); written by {writer}") from None
+
+
+def _named_in(facts: Any) -> dict[str, Any]:
+    """Facts of a file that name a class and its parameters."""
+    if not isinstance(facts, dict) or not isinstance(facts["parameters"], dict):
+        raise BadInput("it names no parameters")
+    return facts | {"class": str(facts["class"])}
 
 
 def _made(facts: dict[str, Any], parts: Parts, **more: Any) -> Any:
@@ -92,5 +102,7 @@ def _around(inner: Learner, facts: dict[str, Any], parts: Parts) -> AsksForLabel
     """The learner that asks, around the learner inside."""
     takes = facts["class"] == SelectiveSampler.__name__
     model: AsksForLabels = _made(facts, parts, **({"estimator": clone(inner)} if takes else {}))
-    model.restore_asking(cast(Classifier, inner), facts)
+    if not isinstance(inner, Classifier):
+        raise BadInput(f"a {type(inner).__name__} cannot ask for labels")
+    model.restore_asking(inner, facts)
     return model

@@ -30,6 +30,10 @@ KERNELS: dict[str, type[Kernel]] = {
 }
 
 
+class MissingParts(BadInput):
+    """A user's function that must be brought along, and was not."""
+
+
 def packed(value: Any) -> Any:
     """A parameter for the file."""
     if isinstance(value, Recipe):
@@ -56,9 +60,7 @@ def packed(value: Any) -> Any:
 def unpacked(value: Any, parts: dict[str, Any] | None) -> Any:
     """The parameter that `packed` was given; functions are looked up in `parts`."""
     if isinstance(value, dict) and set(value) == {"prior"}:
-        prior = object.__new__(Prior)
-        prior.__dict__.update(value["prior"])
-        return prior
+        return Prior.restored(**value["prior"])
     if isinstance(value, dict) and set(value) == {"kernel", "parts"}:
         return KERNELS[value["kernel"]](*(unpacked(part, parts) for part in value["parts"]))
     if isinstance(value, dict) and set(value) == {"slice"}:
@@ -78,9 +80,9 @@ def unpacked(value: Any, parts: dict[str, Any] | None) -> Any:
 def _found(name: str, mark: str, parts: dict[str, Any] | None) -> Any:
     """A user's function, brought along."""
     if name not in (parts or {}):
-        raise BadInput(f"the model has the function {name!r}; give it as parts={{{name!r}: ...}}")
+        raise MissingParts(f"the model has the function {name!r}; give it as parts={{{name!r}: ...}}")
     if not inspect.isfunction(plain((parts or {})[name])) or source_mark((parts or {})[name]) != mark:
-        raise BadInput(f"parts[{name!r}] is not the function that the model was saved with")
+        raise MissingParts(f"parts[{name!r}] is not the function that the model was saved with")
     return (parts or {})[name]
 
 

@@ -6,6 +6,7 @@ eights; one output has no second axis. Square fields are (outputs, slots, slots)
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -23,7 +24,8 @@ class Field(NamedTuple):
 
     `signed`: the field turns over with the sign of its row; `average`: kept only where an average
     is wanted; `prior`: a new entry is 1 / `Start.prior`; `exact`: float64 whatever the user chose;
-    `scratch`: nothing of it outlives a round; `wanted`: kept only where `Start.wants` names it.
+    `scratch`: nothing of it outlives a round; `wanted`: kept only where `Start.wants` names it;
+    `names_slots`: its entries are numbers of slots; `least`: no entry lies below.
 
     Kinds: a number per slot and output; a square per output; scratch of that size; two notes; one
     number per slot; a few numbers of the whole (their starts in `begins`); one line per row of the
@@ -39,6 +41,8 @@ class Field(NamedTuple):
     scratch: bool = False
     wanted: str = ""
     begins: tuple[float, ...] = ()
+    names_slots: bool = False
+    least: float = -math.inf
 
 
 class Start(NamedTuple):
@@ -128,30 +132,31 @@ def build(space: Space, start: Start) -> Any:
     return space.arrays(**{name: _fresh(field, start) for name, field in space.fields.items()})
 
 
+def shape_of(field: Field, start: Start) -> tuple[tuple[int, ...], str]:
+    """The shape and the type of one array."""
+    lines = (padded(start.outputs, start.many),) if start.many else ()
+    empty = (field.wanted != "" and field.wanted not in start.wants) or (field.average and not start.average)
+    shapes = {
+        NOTE: (2,), LEDGER: (len(field.begins),), MARK: (0 if empty else start.slots,), ROWS: (0, *lines),
+        SQUARE: (start.outputs, start.slots, start.slots), REACH: (start.outputs, start.slots),
+        SLOT: (0 if empty else start.slots, *lines),
+    }  # fmt: skip
+    return shapes[field.kind], "float64" if field.exact or empty else start.dtype
+
+
+def is_scratch(field: Field) -> bool:
+    """Does nothing of it outlive a round?"""
+    return field.scratch or field.kind in (NOTE, REACH)
+
+
 def _fresh(field: Field, start: Start) -> np.ndarray:
-    width = padded(start.outputs, start.many)
-    many = start.many
-    if field.kind == NOTE:
-        return np.zeros(2)
+    array = aligned(*shape_of(field, start))
     if field.kind == LEDGER:
-        return np.array(field.begins)
-    empty = field.wanted != "" and field.wanted not in start.wants
-    empty = empty or (field.average and not start.average)
-    if field.kind == MARK:
-        return np.full(0 if empty else start.slots, field.fill)
-    if field.kind == ROWS:
-        return np.zeros((0, width) if many else 0)
-    if field.kind == SQUARE:
-        array = aligned((start.outputs, start.slots, start.slots), np.float64)
+        array[:] = field.begins
+    elif field.kind == SQUARE:
         array[:] = np.eye(start.slots) * _fill(field, start)
-        return array
-    if field.kind == REACH:
-        return aligned((start.outputs, start.slots), np.float64)
-    if empty:
-        return aligned((0, width) if many else (0,), np.float64)
-    shape = (start.slots, width) if many else (start.slots,)
-    array = aligned(shape, start.dtype if not field.exact else np.float64)
-    array[:] = _fill(field, start)
+    elif field.kind in (SLOT, MARK):
+        array[:] = _fill(field, start)
     return array
 
 
@@ -174,7 +179,7 @@ def with_own_scratch(space: Space, arrays: Any) -> Any:
     scratch = {
         name: aligned(getattr(arrays, name).shape, getattr(arrays, name).dtype)
         for name, field in space.fields.items()
-        if field.kind in (NOTE, REACH) or field.scratch
+        if is_scratch(field)
     }
     return arrays._replace(**scratch)
 

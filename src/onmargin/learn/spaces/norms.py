@@ -48,7 +48,7 @@ FIELDS = {
     "drift": Field(SLOT, average=True),
     "norms": Field(MARK, wanted="norms"),
     "spans": Field(MARK, wanted="norms", scratch=True),
-    "group": Field(MARK, wanted="groups"),
+    "group": Field(MARK, wanted="groups", names_slots=True),
     "ledger": Field(LEDGER, begins=(0.0, 0.0, 0.0, 0.0, 0.0)),
     "notes": Field(NOTE),
 }

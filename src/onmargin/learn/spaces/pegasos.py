@@ -65,7 +65,7 @@ FIELDS = {
     "early": Field(SLOT, wanted="suffix"),
     "later": Field(SLOT, wanted="suffix"),
     "hits": Field(ROWS),
-    "ledger": Field(LEDGER, begins=(1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)),
+    "ledger": Field(LEDGER, begins=(1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0), least=0.0),
     "notes": Field(NOTE),
 }
 
