@@ -65,6 +65,16 @@ def own(twin: Learner) -> None:
     twin._model = None if twin._model is None else twin._model.copy()
 
 
+def frozen(owner: Some) -> Some:
+    """A twin with arrays of its own: the learner as it is at this moment, to be written down."""
+    with (owner._guard or NOBODY).lock:
+        twin = owner._twin(None)
+        learner = twin.__dict__.get("estimator_", twin)
+        if hasattr(learner, "_columns"):  # (one that asks may have nobody inside yet)
+            own(learner)
+    return twin
+
+
 def learn_on(learner: Learner, model: Model, data: TrainingSet, play: Callable[[], Played]) -> Played:
     """Learn on a model and keep it; into arrays that others read: alone, and put back if it fails."""
     change = learner._change

@@ -16,6 +16,7 @@ from ..interface.asks import AsksForLabels
 from ..interface.classifier import Classifier
 from ..interface.learner import Learner
 from ..interface.state import State, restore_state, state_of
+from ..interface.twins import frozen
 from . import container
 from .portable import MissingParts, packed, unpacked
 
@@ -39,12 +40,12 @@ def save(model: Any, path: Path) -> None:
     >>> om.load(path).predict_one({"a": 1.0})
     'yes'
     """
-    asks = None
-    learner = model
-    if isinstance(model, AsksForLabels):
-        learner, asks = model.inside(), model.asking_state() | _named(model, without="estimator")
-    if not isinstance(learner, Learner) or type(model).__name__ not in every():
+    if not isinstance(model, Learner | AsksForLabels) or type(model).__name__ not in every():
         raise BadInput(f"got {type(model).__name__}; om.save takes the learners of this library")
+    asks, learner = None, frozen(model)
+    if isinstance(learner, AsksForLabels):
+        asks = learner.asking_state() | _named(learner, without="estimator")
+        learner = learner.inside()
     state = state_of(learner)
     begun = {name: packed(value) for name, value in state.facts["begun"].items()}
     facts = state.facts | {"begun": begun, "version": __version__, "asks": asks}
