@@ -13,7 +13,6 @@ import scipy.sparse as sp
 from ..compiled.checks import first_not_finite
 from ..errors import BadInput, Diverged
 from ..features.slots import Slots
-from ..features.tables import canonical
 from ..kernels import named
 from ..kernels.base import positive
 from ..learn.spaces.arrays import Start
@@ -221,7 +220,6 @@ class SupportForm(WeightsForm):
     def fix(self, model: Model, X: Table) -> None:
         """gamma, the precision, room in memory: by the first table."""
         if not model.clock:
-            X = canonical(X) if sp.issparse(X) else X
             variance = _variance(X) if self.learner.gamma == "scale" else 1.0
             self._fix_kernel(cast(KernelModel, model), X.shape[1], variance, X)
             filled = X.nnz / max(X.shape[0], 1) if sp.issparse(X) else float(X.shape[1])

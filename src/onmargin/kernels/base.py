@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from ..compiled.pairs import sparse_distances, sparse_products, summed
 from ..compiled.parts import Part
 from ..errors import BadInput
-from ..features.tables import canonical
+from ..features.matrices import canonical
 from .sides import Csr, Side, Table, is_sparse
 
 DIRECT = 2048  # columns of a block up to which distances may be summed one by one
@@ -162,7 +162,8 @@ def sides_of(A: ArrayLike | Csr, B: ArrayLike | Csr, shifts: bool) -> tuple[Side
     """Two tables in float64, in one form: CSR where one of them is."""
     sparse = is_sparse(A) or is_sparse(B)
     raws: list[Table] = [
-        canonical(sp.csr_matrix(X)) if sparse else np.atleast_2d(np.asarray(X, float)) for X in (A, B)
+        canonical(sp.csr_matrix(canonical(X))) if sparse else np.atleast_2d(np.asarray(X, float))
+        for X in (A, B)
     ]
     if raws[0].shape[1] != raws[1].shape[1]:
         raise BadInput(f"the tables have {raws[0].shape[1]} and {raws[1].shape[1]} columns; wanted as many")

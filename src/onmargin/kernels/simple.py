@@ -9,6 +9,7 @@ import numpy as np
 from ..compiled.pairs import chi, city, to_exponents, to_gaussians
 from ..compiled.parts import Part
 from ..errors import BadInput
+from ..features.matrices import canonical
 from .base import BadRow, Kernel, Pair, finite, made, positive
 from .sides import Side, Table, is_sparse
 
@@ -182,7 +183,7 @@ class Own(Kernel):
         name = getattr(self.function, "__name__", type(self.function).__name__)
         try:
             found = self.function(A, B)
-            values = np.asarray(found.toarray() if is_sparse(found) else found, float)
+            values = np.asarray(canonical(found).toarray() if is_sparse(found) else found, float)
         except (TypeError, ValueError) as error:
             reason = " ".join(str(error).split())[:100]
             raise BadInput(f"the kernel {name!r} failed ({reason}); wanted k(A, B)") from None
