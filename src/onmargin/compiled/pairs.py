@@ -33,6 +33,12 @@ def chi(a, b):
     return (a - b) * (a - b) / total if total > 0.0 else total * 0.0
 
 
+@formula
+def gap(a, b):
+    """(a - b)^2: no digits are lost far from the origin."""
+    return (a - b) * (a - b)
+
+
 term = city  # a role: `specialise` rebinds it
 
 
@@ -95,6 +101,39 @@ def sparse_distances(values, indices, starts, places, across, absent, out):
             if absent[place]:
                 for j in range(out.shape[1]):
                     out[i, j] += across[place, j] * across[place, j]
+
+
+@specialise
+def sparse_gaps(values, indices, starts, others, other_indices, other_starts, places, line, shared, out):
+    """The same for rows of many columns, by their entries alone.
+
+    `line` and `shared` have room for every column of the others: a_i's value there, and the number of the
+    last pair that has the column on both sides.
+    """
+    last, pair = places.shape[0] - 1, 0
+    for i in range(out.shape[0]):
+        start, stop = starts[i], starts[i + 1]
+        for at in range(start, stop):
+            place = places[min(indices[at], last)]
+            if place >= 0:
+                line[place] = values[at]
+        for j in range(out.shape[1]):
+            pair += 1
+            both = alone = 0.0
+            for at in range(other_starts[j], other_starts[j + 1]):
+                place = places[other_indices[at]]
+                difference = others[at] - line[place]
+                both += difference * difference
+                shared[place] = pair
+            for at in range(start, stop):
+                place = places[min(indices[at], last)]
+                if place < 0 or shared[place] != pair:
+                    alone += values[at] * values[at]
+            out[i, j] = both + alone
+        for at in range(start, stop):
+            place = places[min(indices[at], last)]
+            if place >= 0:
+                line[place] = 0.0
 
 
 @specialise

@@ -11,13 +11,14 @@ import hashlib
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from types import CodeType, FunctionType, ModuleType
+from types import FunctionType
 from typing import Any
 
 import numpy as np
 from numba import njit, typeof
 from numba.extending import register_jitable
 
+from .fingerprints import Fingerprint
 from .inlined import INLINED
 
 # No reference counting (allocation in a loop becomes a compile error), no GIL, IEEE NaN and
@@ -47,6 +48,7 @@ summing: Callable[[Part], Part] = njit(forceinline=True, **INLINED, **REASSOCIAT
 formula: Callable[[Part], Part] = register_jitable(**OPTIONS)
 
 FOLDERS = ("compiled", "learn")  # where all that is compiled lies: the only source files in a fingerprint
+OURS = tuple(f"onmargin.{folder}." for folder in FOLDERS)
 PACKAGE = Path(__file__).parent.parent
 
 _specialised: dict[str, Part] = {}
@@ -92,16 +94,25 @@ def fingerprint(*parts: Part) -> str:
     """Hex digits that change whenever what the parts compute may have changed.
 
     Our own parts are covered by the text of every file under `compiled` and `learn`; a user's
-    part by what it can see: bytecode, constants, closure and, transitively, the globals it names.
+    part by all that it can see (`fingerprints`).
     """
+    return f"{own_sources()}_{digits(*parts)[:8]}"
+
+
+def digits(*parts: Part) -> str:
+    """What is known of the parts beside our own source files, as hex digits."""
     digest = hashlib.sha256()
     for part in parts:
         function = plain(part)
-        digest.update(f"{function.__module__}.{function.__qualname__}".encode())
+        lines = [f"{function.__module__}.{function.__qualname__}"]
         if not _is_ours(function):
-            for line in _visible(function, set()):
-                digest.update(line.encode())
-    return f"{own_sources()}_{digest.hexdigest()[:8]}"
+            lines += Fingerprint(part, OURS).lines
+        digest.update("\0".join(lines).encode())
+    return digest.hexdigest()
+
+
+def _is_ours(function: Part) -> bool:
+    return (function.__module__ or "").startswith(OURS)
 
 
 @cache
@@ -129,41 +140,6 @@ def _cache_of(source: Path) -> Path:
 
     there = FunctionType(probe.__code__.replace(co_filename=str(source)), {"__name__": __name__}, "probe")
     return Path(str(njit(cache=True)(there).stats.cache_path))
-
-
-def _is_ours(function: Part) -> bool:
-    return (function.__module__ or "").startswith(tuple(f"onmargin.{folder}." for folder in FOLDERS))
-
-
-def _visible(function: Part, seen: set[int]) -> list[str]:
-    """What decides the meaning of a function that lives outside this package."""
-    function = plain(function)
-    if id(function) in seen:
-        return []
-    seen.add(id(function))
-    if _is_ours(function):
-        return [function.__qualname__]
-    lines = _code_lines(function.__code__)
-    cells = [cell.cell_contents for cell in function.__closure__ or ()]
-    named = [function.__globals__.get(name) for name in _names(function.__code__)]
-    for value in [*cells, *named]:
-        if isinstance(getattr(value, "py_func", value), FunctionType):
-            lines += _visible(value, seen)
-        elif not isinstance(value, ModuleType):
-            lines.append(repr(value))
-    return lines
-
-
-def _code_lines(code: CodeType) -> list[str]:
-    lines = [code.co_code.hex(), repr(code.co_names)]
-    for constant in code.co_consts:
-        lines += _code_lines(constant) if isinstance(constant, CodeType) else [repr(constant)]
-    return lines
-
-
-def _names(code: CodeType) -> list[str]:
-    inner = [_names(c) for c in code.co_consts if isinstance(c, CodeType)]
-    return list(code.co_names) + [name for names in inner for name in names]
 
 
 def bound(function: Part, arguments: tuple[Any, ...]) -> Part:

@@ -14,11 +14,11 @@ from ..compiled.checks import first_not_finite
 from ..errors import BadInput, Diverged
 from ..features.slots import Slots
 from ..kernels import named
-from ..kernels.base import positive
+from ..kernels.base import FAR, positive
 from ..learn.spaces.arrays import Start
 from ..models.kernel import KernelModel
 from ..models.kernel_forms import Bounded, Unbounded
-from ..models.support import FAR, Form
+from ..models.support import Form
 from ..models.table import Row, row_named
 from ..models.weights import Model, Numbers
 from .dicts import DistanceStream, Example, Stream, open_stream

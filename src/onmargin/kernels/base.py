@@ -9,13 +9,16 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
-from ..compiled.pairs import sparse_distances, sparse_products, summed
+from ..compiled.pairs import gap, sparse_distances, sparse_gaps, sparse_products, summed
 from ..compiled.parts import Part
 from ..errors import BadInput
 from ..features.matrices import canonical
 from .sides import Csr, Side, Table, is_sparse
 
-DIRECT = 2048  # columns of a block up to which distances may be summed one by one
+DIRECT = 2048  # columns of a block up to which distances are summed column by column
+
+FAR = 30.0  # gamma |x|^2 from which on float32 cannot tell near vectors apart
+LIMITS = {np.dtype(np.float32): FAR, np.dtype(np.float64): 1e5}  # beyond: distances are summed entry by entry
 
 
 class Pair:
@@ -42,15 +45,44 @@ class Pair:
             self.held = out
         return self.held
 
-    def distances(self) -> np.ndarray | None:
-        """|a - b|^2 of sparse pairs, entry by entry, where rows lie far from the origin; else None."""
-        left, right = self.left, self.right
-        if not (left.sparse and right.direct and len(right.columns) <= DIRECT):
-            return None
-        out = self.empty()
-        absent = np.zeros(len(right.columns), bool)
-        entries = left.ready, left.indices, left.starts
-        sparse_distances(*entries, right.places, right.across, absent, out)
+    def far(self, gamma: float) -> Pair | None:
+        """Those pairs of which both lie far from the origin, beside the width; None: there are none.
+
+        Whether a pair is one of them does not depend on the others: blocks may be cut anywhere.
+        """
+        length = LIMITS[self.right.dtype] / gamma
+        left = self.left.beyond(length)
+        right = self.right.beyond(length) if left is not None else None
+        return None if left is None or right is None else Pair(left, right)
+
+    def is_whole(self, far: Pair) -> bool:
+        """Are all pairs among the far ones?"""
+        return len(far.left) == len(self.left) and len(far.right) == len(self.right)
+
+    def put(self, far: Pair, values: np.ndarray, out: np.ndarray) -> np.ndarray:
+        """Values of the far pairs, in place of those that were found coarsely."""
+        out[np.ix_(far.left.ids, far.right.ids)] = values
+        return out
+
+    def direct(self) -> bool:
+        """Are distances summed entry by entry because most rows lie far from the origin?"""
+        right = self.right
+        return self.left.sparse and right.direct and right.dtype == np.float64
+
+    def distances(self) -> np.ndarray:
+        """|a - b|^2, entry by entry: no digits are lost far from the origin."""
+        left, right, out = self.left, self.right, self.empty()
+        if not left.sparse:
+            summed(gap, False)(left.ready, right.across, out)
+            return out
+        entries, columns = (left.ready, left.indices, left.starts), len(right.columns)
+        if columns <= DIRECT:
+            sparse_distances(*entries, right.places, right.across, np.zeros(columns, bool), out)
+            return out
+        theirs = right.ready, right.indices, right.starts
+        sparse_gaps(
+            *entries, *theirs, right.places, np.zeros(columns, out.dtype), np.zeros(columns, np.int64), out
+        )
         return out
 
     def sums(self, term: Part) -> np.ndarray:

@@ -66,10 +66,21 @@ class RBF(_WithGamma):
     shifts, safe = True, True
 
     def table(self, pair: Pair) -> np.ndarray:
-        kind, sole = pair.right.dtype.type, pair.room is not None
+        if pair.direct():
+            return self._summed(pair)
+        far = pair.far(self.width)
+        if far is None:
+            return self._from_products(pair)
+        exact = self._summed(far).astype(pair.right.dtype, copy=False)
+        return exact if pair.is_whole(far) else pair.put(far, exact, self._from_products(pair))
+
+    def _summed(self, pair: Pair) -> np.ndarray:
+        """Entry by entry."""
         gaps = pair.distances()
-        if gaps is not None:
-            return np.asarray(np.exp(np.multiply(gaps, -kind(self.width), out=gaps), out=gaps))
+        return np.asarray(np.exp(np.multiply(gaps, -gaps.dtype.type(self.width), out=gaps), out=gaps))
+
+    def _from_products(self, pair: Pair) -> np.ndarray:
+        kind, sole = pair.right.dtype.type, pair.room is not None
         values = pair.products() if sole else pair.products().copy()
         squares = pair.left.squares.astype(kind), pair.right.squares.astype(kind)
         if kind is np.float32:
@@ -134,9 +145,15 @@ class Laplacian(_WithGamma):
     safe, shifts = True, True
 
     def table(self, pair: Pair) -> np.ndarray:
-        values = np.maximum(
-            pair.sums(self.term), 0
-        )  # sums of what entries change may fall below, by rounding
+        far = pair.far(self.width) if pair.right.dtype == np.float32 else None  # (in float64 it is exact)
+        if far is None:
+            return self._summed(pair)
+        exact = self._summed(far).astype(np.float32)
+        return exact if pair.is_whole(far) else pair.put(far, exact, self._summed(pair))
+
+    def _summed(self, pair: Pair) -> np.ndarray:
+        values = pair.sums(self.term)
+        np.maximum(values, 0, out=values)  # sums of what entries change may fall below, by rounding
         values *= -pair.right.dtype.type(self.width)
         return np.asarray(np.exp(values, out=values))
 

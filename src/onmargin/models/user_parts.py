@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numba.core.errors import NumbaError
 
-from ..compiled.parts import Part, fingerprint, part, plain, specialise
+from ..compiled.parts import Part, digits, part, plain, specialise
 from ..errors import BadInput
 from ..learn.spaces.linear import Linear
 from ..learn.user_functions import adapted, try_link, try_loss, try_query, try_step
@@ -48,7 +48,7 @@ def own_part(role: str, function: Part) -> Part:
         raise BadInput(
             f"the {role} {source.__name__!r} takes {', '.join(given)}; wanted some of {', '.join(wanted)}"
         )
-    name = f"{called(function)}_{fingerprint(source)[-8:]}"
+    name = f"{called(function)}_{digits(function)[:16]}"
     return adapted(function if source is not function else part(source), wanted, given, name)
 
 
@@ -90,7 +90,7 @@ def some_hyper(own: np.ndarray) -> Hyper:
 def refusal(role: str, name: str, error: Exception) -> BadInput:
     """A failure inside the user's function, in one line."""
     lines = [" ".join(line.split()) for line in str(error).splitlines()]
-    dull = ("Failed in nopython", "During:", "File", ">>>", "There are", "- Of which", "Overload")
+    dull = ("Failed in", "During:", "File", ">>>", "There are", "- Of which", "Overload")
     lines = [line for line in lines if line and not line.startswith(dull)]
     reason = lines[0][:160] if lines else type(error).__name__
     return BadInput(
