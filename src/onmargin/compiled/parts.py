@@ -11,7 +11,7 @@ import hashlib
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from types import FunctionType
+from types import CellType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -88,6 +88,37 @@ def compose(function: Part, name: str, **roles: Part) -> Part:
     bound = FunctionType(source.__code__, {**source.__globals__, **roles}, name)
     bound.__qualname__, bound.__module__, bound.__doc__ = name, source.__module__, source.__doc__
     return part(bound)
+
+
+def guarded(function: Part) -> Part:
+    """A user's function as a part that raises IndexError where it would leave an array, and so its helpers.
+
+    All are compiled anew, of what they see now: a helper that Numba has compiled keeps what it saw then.
+    """
+    return _guarded(function, {})
+
+
+def _guarded(function: Part, made: dict[int, Part]) -> Part:
+    source, given = plain(function), getattr(function, "targetoptions", {})
+    if (source.__module__ or "").startswith(OURS):
+        return function
+    if id(source) not in made:
+        scope = dict(source.__globals__)
+        cells = tuple(CellType() for _ in source.__closure__ or ())
+        twin = FunctionType(source.__code__, scope, source.__name__, source.__defaults__, cells)
+        twin.__kwdefaults__, twin.__module__ = source.__kwdefaults__, source.__module__
+        options = OPTIONS | {name: given[name] for name in ("fastmath", "error_model") if name in given}
+        made[id(source)] = njit(forceinline=not made, boundscheck=True, **INLINED, **options)(twin)
+        for name in {*source.__code__.co_names} & {*scope}:
+            scope[name] = _guarded_helper(scope[name], made)
+        for mine, theirs in zip(cells, source.__closure__ or (), strict=True):
+            if theirs != CellType():  # (an empty one has no contents)
+                mine.cell_contents = _guarded_helper(theirs.cell_contents, made)
+    return made[id(source)]
+
+
+def _guarded_helper(value: Any, made: dict[int, Part]) -> Any:
+    return _guarded(value, made) if isinstance(getattr(value, "py_func", None), FunctionType) else value
 
 
 def fingerprint(*parts: Part) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -9,6 +11,7 @@ import numpy as np
 from ..compiled.parts import plain as plain_python
 from ..errors import BadInput
 from ..interface.classifier import Classifier
+from ..interface.dicts import Example
 from ..interface.fields import (
     Averaged,
     Labelled,
@@ -71,6 +74,21 @@ class OfRecipe(Learner):
         if getattr(self, "average", False) and self.recipe.given["space"] == "soft":
             raise BadInput(NOT_SPARSE)
 
+    @contextmanager
+    def _all_or_nothing(self) -> Iterator[None]:
+        with super()._all_or_nothing():
+            try:
+                yield
+            except IndexError as error:
+                raise self._leaves_an_array(error) from None
+
+    def _leaves_an_array(self, error: IndexError) -> Exception:
+        """A user's function read or wrote beyond the end of an array."""
+        if not isinstance(self.recipe, Recipe) or "out of bounds" not in str(error):
+            return error
+        names = ", ".join(map(repr, self.recipe.own_functions()))
+        return BadInput(f"one of {names} reads or writes beyond an array's end ({error}); mend it")
+
     def _table_row(self) -> Row:
         row: Row = self.recipe.row(self._problem())
         return row
@@ -128,6 +146,13 @@ class OnlineClassifier(OfRecipe, Classifier, Linear, Averaged, Labelled, PartNum
     def _unit_test_params(cls) -> Any:
         yield {"recipe": Recipe()}
 
+    def learn_one(self, x: Example, y: object, w: float = 1.0) -> None:
+        """One example: a dict of numbers, its label (or {label: bool}), and its weight."""
+        try:
+            super().learn_one(x, y, w)
+        except IndexError as error:
+            raise self._leaves_an_array(error) from None
+
     @property
     def _one_against_all(self) -> bool:
         return isinstance(self.recipe, Recipe) and self.recipe.given["task"] == "one_vs_all"
@@ -170,6 +195,13 @@ class OnlineRegressor(OfRecipe, Regressor, Linear, Averaged, PartNumbers):
     @classmethod
     def _unit_test_params(cls) -> Any:
         yield {"recipe": Recipe("regression", loss="epsilon_insensitive")}
+
+    def learn_one(self, x: Example, y: float, w: float = 1.0) -> None:
+        """One example: a dict of numbers, its target, and its weight."""
+        try:
+            super().learn_one(x, y, w)
+        except IndexError as error:
+            raise self._leaves_an_array(error) from None
 
     def _losses_of(self, scores: np.ndarray, y: object) -> np.ndarray:
         return self._loss_values(-np.abs(scores[:, 0] - y), -float(self.numbers()["epsilon"]))
