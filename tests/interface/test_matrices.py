@@ -243,6 +243,15 @@ def test_small_integers_that_lie_on_one_place_do_not_overflow():
     assert canonical(table).toarray().tolist() == [[0.0, 200.0]]
 
 
+@pytest.mark.parametrize("part", ["data", "indices", "indptr"])
+def test_compiled_loops_take_strided_views(part):
+    """(As plain Python every layout would do.) Reservoirs were changed by a call that could not be compiled."""
+    plain, other = (om.PairedClassifier(random_state=0) for _ in range(2))
+    plain.partial_fit(CLEAN, Y, classes=[0, 1])
+    other.partial_fit(spoiled(part, strided), Y, classes=[0, 1])
+    np.testing.assert_array_equal(other.coef_, plain.coef_)
+
+
 def test_sets_of_labels_and_an_example_to_explain_are_checked_too():
     model = om.Perceptron()
     sets = sp.csr_matrix(np.eye(14, 5, dtype=int))
