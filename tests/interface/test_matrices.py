@@ -245,7 +245,7 @@ def test_small_integers_that_lie_on_one_place_do_not_overflow():
 
 @pytest.mark.parametrize("part", ["data", "indices", "indptr"])
 def test_compiled_loops_take_strided_views(part):
-    """(As plain Python every layout would do.) Reservoirs were changed by a call that could not be compiled."""
+    """(As plain Python any layout would do.) A call that could not be compiled had changed the reservoirs."""
     plain, other = (om.PairedClassifier(random_state=0) for _ in range(2))
     plain.partial_fit(CLEAN, Y, classes=[0, 1])
     other.partial_fit(spoiled(part, strided), Y, classes=[0, 1])

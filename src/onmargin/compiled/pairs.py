@@ -33,12 +33,6 @@ def chi(a, b):
     return (a - b) * (a - b) / total if total > 0.0 else total * 0.0
 
 
-@formula
-def gap(a, b):
-    """(a - b)^2: no digits are lost far from the origin."""
-    return (a - b) * (a - b)
-
-
 term = city  # a role: `specialise` rebinds it
 
 
@@ -104,8 +98,23 @@ def sparse_distances(values, indices, starts, places, across, absent, out):
 
 
 @specialise
-def sparse_gaps(values, indices, starts, others, other_indices, other_starts, places, line, shared, out):
-    """The same for rows of many columns, by their entries alone.
+def dense_gaps(values, others, wanted, out):
+    """The same of arrays, for those pairs that are wanted."""
+    for i in range(out.shape[0]):
+        for j in range(out.shape[1]):
+            if wanted[i, j]:
+                total = 0.0
+                for column in range(values.shape[1]):
+                    gap = values[i, column] - others[j, column]
+                    total += gap * gap
+                out[i, j] = total
+
+
+@specialise
+def sparse_gaps(
+    values, indices, starts, others, other_indices, other_starts, places, line, shared, wanted, out
+):
+    """The same of sparse rows, by the entries of each pair that is wanted: for few pairs, or many columns.
 
     `line` and `shared` have room for every column of the others: a_i's value there, and the number of the
     last pair that has the column on both sides.
@@ -118,6 +127,8 @@ def sparse_gaps(values, indices, starts, others, other_indices, other_starts, pl
             if place >= 0:
                 line[place] = values[at]
         for j in range(out.shape[1]):
+            if not wanted[i, j]:
+                continue
             pair += 1
             both = alone = 0.0
             for at in range(other_starts[j], other_starts[j + 1]):

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
-from ..compiled.pairs import gap, sparse_distances, sparse_gaps, sparse_products, summed
+from ..compiled.pairs import dense_gaps, sparse_distances, sparse_gaps, sparse_products, summed
 from ..compiled.parts import Part
 from ..errors import BadInput
 from ..features.matrices import canonical
@@ -55,34 +55,25 @@ class Pair:
         right = self.right.beyond(length) if left is not None else None
         return None if left is None or right is None else Pair(left, right)
 
-    def is_whole(self, far: Pair) -> bool:
-        """Are all pairs among the far ones?"""
-        return len(far.left) == len(self.left) and len(far.right) == len(self.right)
-
-    def put(self, far: Pair, values: np.ndarray, out: np.ndarray) -> np.ndarray:
-        """Values of the far pairs, in place of those that were found coarsely."""
-        out[np.ix_(far.left.ids, far.right.ids)] = values
-        return out
-
     def direct(self) -> bool:
         """Are distances summed entry by entry because most rows lie far from the origin?"""
         right = self.right
-        return self.left.sparse and right.direct and right.dtype == np.float64
+        few = right.direct and right.dtype == np.float64 and len(right.columns) <= DIRECT
+        return self.left.sparse and few
 
-    def distances(self) -> np.ndarray:
-        """|a - b|^2, entry by entry: no digits are lost far from the origin."""
-        left, right, out = self.left, self.right, self.empty()
+    def distances(self, wanted: np.ndarray) -> np.ndarray:
+        """|a - b|^2 of those that are wanted, entry by entry: no digits are lost far from the origin."""
+        left, right, out = self.left, self.right, np.zeros(wanted.shape, self.right.dtype)
         if not left.sparse:
-            summed(gap, False)(left.ready, right.across, out)
+            dense_gaps(left.ready, right.ready, wanted, out)
             return out
         entries, columns = (left.ready, left.indices, left.starts), len(right.columns)
-        if columns <= DIRECT:
+        if columns <= DIRECT and np.count_nonzero(wanted) > out.size / 8:
             sparse_distances(*entries, right.places, right.across, np.zeros(columns, bool), out)
-            return out
-        theirs = right.ready, right.indices, right.starts
-        sparse_gaps(
-            *entries, *theirs, right.places, np.zeros(columns, out.dtype), np.zeros(columns, np.int64), out
-        )
+        else:
+            theirs = right.ready, right.indices, right.starts
+            room = np.zeros(columns), np.zeros(columns, np.int64)
+            sparse_gaps(*entries, *theirs, right.places, *room, wanted, out)
         return out
 
     def sums(self, term: Part) -> np.ndarray:

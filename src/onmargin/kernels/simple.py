@@ -19,6 +19,9 @@ __all__ = [
 ]  # fmt: skip
 
 
+NOTHING = 50.0  # e^-50 adds nothing to a score
+
+
 class Linear(Kernel):
     """<a, b>"""
 
@@ -67,17 +70,22 @@ class RBF(_WithGamma):
 
     def table(self, pair: Pair) -> np.ndarray:
         if pair.direct():
-            return self._summed(pair)
-        far = pair.far(self.width)
-        if far is None:
-            return self._from_products(pair)
-        exact = self._summed(far).astype(pair.right.dtype, copy=False)
-        return exact if pair.is_whole(far) else pair.put(far, exact, self._from_products(pair))
+            gaps = pair.distances(np.ones((len(pair.left), len(pair.right)), bool))
+            return np.asarray(np.exp(np.multiply(gaps, -self.width, out=gaps), out=gaps))
+        values, far = self._from_products(pair), pair.far(self.width)
+        if far is not None:
+            self._sharpen(values, pair, far)
+        return values
 
-    def _summed(self, pair: Pair) -> np.ndarray:
-        """Entry by entry."""
-        gaps = pair.distances()
-        return np.asarray(np.exp(np.multiply(gaps, -gaps.dtype.type(self.width), out=gaps), out=gaps))
+    def _sharpen(self, values: np.ndarray, pair: Pair, far: Pair) -> None:
+        """Far pairs anew, entry by entry, but for those so far apart that all digits are 0 anyway."""
+        lengths = pair.left.squares[far.left.ids].max() + pair.right.squares[far.right.ids].max()
+        blur = 8 * np.finfo(values.dtype).eps * self.width * lengths  # how wrong an exponent may be
+        places = np.ix_(far.left.ids, far.right.ids)
+        coarse = values[places]
+        wanted = coarse >= np.exp(-NOTHING - blur)
+        if wanted.any():
+            values[places] = np.where(wanted, np.exp(-self.width * far.distances(wanted)), coarse)
 
     def _from_products(self, pair: Pair) -> np.ndarray:
         kind, sole = pair.right.dtype.type, pair.room is not None
@@ -148,8 +156,9 @@ class Laplacian(_WithGamma):
         far = pair.far(self.width) if pair.right.dtype == np.float32 else None  # (in float64 it is exact)
         if far is None:
             return self._summed(pair)
-        exact = self._summed(far).astype(np.float32)
-        return exact if pair.is_whole(far) else pair.put(far, exact, self._summed(pair))
+        values = self._summed(pair)
+        values[np.ix_(far.left.ids, far.right.ids)] = self._summed(far)
+        return values
 
     def _summed(self, pair: Pair) -> np.ndarray:
         values = pair.sums(self.term)
