@@ -1,4 +1,4 @@
-"""What a user's function sees, line by line and in full: functions with the same lines compute the same.
+"""What a user's function sees, in full: functions that see the same compute the same.
 
 To Numba all that a function sees (globals, closures, attributes of modules, defaults) is constant, and
 machine code outlives the process. So every bit of it counts; what cannot be told faithfully is refused.
