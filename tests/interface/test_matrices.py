@@ -18,7 +18,9 @@ import pytest
 import scipy.sparse as sp
 
 import onmargin as om
+from onmargin.compiled.checks import is_canonical
 from onmargin.errors import BadInput
+from onmargin.features import matrices
 from onmargin.features.matrices import canonical
 
 from ..once import as_plain_python
@@ -241,6 +243,20 @@ def test_a_clean_matrix_is_not_copied_and_no_matrix_is_changed():
 def test_small_integers_that_lie_on_one_place_do_not_overflow():
     table = sp.csr_matrix((np.array([100, 100], np.int8), [1, 1], [0, 2]), shape=(1, 2))
     assert canonical(table).toarray().tolist() == [[0.0, 200.0]]
+
+
+def test_a_matrix_is_swept_once_a_call(monkeypatch):
+    sweeps = []
+
+    def counted(*arguments):
+        sweeps.append(1)
+        return is_canonical(*arguments)
+
+    monkeypatch.setattr(matrices, "is_canonical", counted)
+    model = om.PassiveAggressiveClassifier().partial_fit(CLEAN, Y, classes=[0, 1])
+    assert len(sweeps) == 1
+    model.predict(CLEAN)
+    assert len(sweeps) == 2
 
 
 @pytest.mark.parametrize("part", ["data", "indices", "indptr"])
