@@ -100,7 +100,7 @@ def guarded(function: Part) -> Part:
 
 def _guarded(function: Part, made: dict[int, Part]) -> Part:
     source, given = plain(function), getattr(function, "targetoptions", {})
-    if (source.__module__ or "").startswith(OURS):
+    if _is_ours(source):
         return function
     if id(source) not in made:
         scope = dict(source.__globals__)

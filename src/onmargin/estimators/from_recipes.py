@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -23,6 +21,7 @@ from ..interface.fields import (
     required,
 )
 from ..interface.learner import Learner
+from ..interface.passes import fault_of
 from ..interface.regressor import Regressor
 from ..models.recipe import Recipe
 from ..models.table import Row
@@ -73,21 +72,6 @@ class OfRecipe(Learner):
         super()._check_parameters()
         if getattr(self, "average", False) and self.recipe.given["space"] == "soft":
             raise BadInput(NOT_SPARSE)
-
-    @contextmanager
-    def _all_or_nothing(self) -> Iterator[None]:
-        with super()._all_or_nothing():
-            try:
-                yield
-            except IndexError as error:
-                raise self._leaves_an_array(error) from None
-
-    def _leaves_an_array(self, error: IndexError) -> Exception:
-        """A user's function read or wrote beyond the end of an array."""
-        if not isinstance(self.recipe, Recipe) or "out of bounds" not in str(error):
-            return error
-        names = ", ".join(map(repr, self.recipe.own_functions()))
-        return BadInput(f"one of {names} reads or writes beyond an array's end ({error}); mend it")
 
     def _table_row(self) -> Row:
         row: Row = self.recipe.row(self._problem())
@@ -151,7 +135,7 @@ class OnlineClassifier(OfRecipe, Classifier, Linear, Averaged, Labelled, PartNum
         try:
             super().learn_one(x, y, w)
         except IndexError as error:
-            raise self._leaves_an_array(error) from None
+            raise fault_of(self, error) from None
 
     @property
     def _one_against_all(self) -> bool:
@@ -201,7 +185,7 @@ class OnlineRegressor(OfRecipe, Regressor, Linear, Averaged, PartNumbers):
         try:
             super().learn_one(x, y, w)
         except IndexError as error:
-            raise self._leaves_an_array(error) from None
+            raise fault_of(self, error) from None
 
     def _losses_of(self, scores: np.ndarray, y: object) -> np.ndarray:
         return self._loss_values(-np.abs(scores[:, 0] - y), -float(self.numbers()["epsilon"]))
