@@ -17,8 +17,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from ..compiled.rows import Rows
-from ..errors import BadInput
-from ..errors import warn
+from ..errors import BadInput, warn
 from ..learn.vocabulary import NO_ORDER, NO_TRACE, NONE, Examples, Tally
 from ..models.weights import Model
 from ..results.trace import Watcher
@@ -81,7 +80,7 @@ def naming_rows(learner: Learner, X: Table) -> Iterator[None]:
 
 def fault_of(learner: object, error: IndexError) -> Exception:
     """Where a round has left an array: whose functions did it, for only a user's can."""
-    functions = getattr(getattr(learner, "recipe", None), "own_functions", dict)()
+    functions: dict[str, object] = getattr(getattr(learner, "recipe", None), "own_functions", dict)()
     if not functions:
         return error
     names = ", ".join(map(repr, functions))
