@@ -259,6 +259,15 @@ def test_a_matrix_is_swept_once_a_call(monkeypatch):
     assert len(sweeps) == 2
 
 
+def test_the_rows_of_a_run_are_checked_again_where_they_are_read_again():
+    table = CLEAN.copy()
+    run = om.progressive(om.PassiveAggressiveClassifier(), table, Y)
+    assert np.isfinite(run.regret(np.ones(5)))
+    table.indices[5] = 10**8
+    with pytest.raises(BadInput, match="malformed"):
+        run.regret(np.ones(5))
+
+
 @pytest.mark.parametrize("part", ["data", "indices", "indptr"])
 def test_compiled_loops_take_strided_views(part):
     """(As plain Python any layout would do.) A call that could not be compiled had changed the reservoirs."""

@@ -15,7 +15,6 @@ from sklearn.exceptions import NotFittedError
 
 from ..compiled.rows import Rows
 from ..errors import BadInput, BadType
-from ..features.matrices import canonical
 from ..features.slots import Slots
 from ..features.tables import to_rows
 from ..learn.spaces.arrays import Start
@@ -493,7 +492,7 @@ class Learner(River):
     @answers
     def comparator_losses(self, X: Table, y: object, comparator: object) -> np.ndarray:
         """The losses that another hypothesis would have suffered on a run's rows."""
-        return self._losses_of(self._form().comparator_scores(canonical(X), comparator), y)
+        return self._losses_of(self._form().comparator_scores(X, comparator), y)
 
     def _losses_of(self, scores: np.ndarray, y: object) -> np.ndarray:
         raise BadInput(f"{type(self).__name__} has no linear comparator")
