@@ -40,6 +40,18 @@ def dense_csr_and_dicts_are_one(kind, name):
         yield loop.intercept_, dense.intercept_
 
 
+@each(*((kind, name) for kind in TARGETS for name in ("dca", "rbf")))
+def first_rows_of_weight_0_leave_nothing_behind(kind, name):
+    """Nobody is in the reservoirs yet, and nobody is drawn."""
+    y, more, nothing = TARGETS[kind][0], MORE[name], np.zeros(20)
+    for rows in (FULL, SPARSE):
+        model = fresh(kind, **more).partial_fit(rows[:20], y[:20], sample_weight=nothing)
+        yield model.t_, 0
+        model.partial_fit(rows[20:], y[20:])
+        alone = fresh(kind, **more).partial_fit(rows[20:], y[20:])
+        yield model.decision_function(rows), alone.decision_function(rows)
+
+
 @each()
 def other_types_of_numbers_are_the_same():
     """Numbers that float32 has; long indices; columns of an array first."""

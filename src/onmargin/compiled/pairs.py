@@ -98,6 +98,56 @@ def sparse_distances(values, indices, starts, places, across, absent, out):
 
 
 @specialise
+def dense_gaps(values, others, wanted, out):
+    """The same of arrays, for those pairs that are wanted."""
+    for i in range(out.shape[0]):
+        for j in range(out.shape[1]):
+            if wanted[i, j]:
+                total = 0.0
+                for column in range(values.shape[1]):
+                    gap = values[i, column] - others[j, column]
+                    total += gap * gap
+                out[i, j] = total
+
+
+@specialise
+def sparse_gaps(
+    values, indices, starts, others, other_indices, other_starts, places, line, shared, wanted, out
+):
+    """The same of sparse rows, by the entries of each pair that is wanted: for few pairs, or many columns.
+
+    `line` and `shared` have room for every column of the others: a_i's value there, and the number of the
+    last pair that has the column on both sides.
+    """
+    last, pair = places.shape[0] - 1, 0
+    for i in range(out.shape[0]):
+        start, stop = starts[i], starts[i + 1]
+        for at in range(start, stop):
+            place = places[min(indices[at], last)]
+            if place >= 0:
+                line[place] = values[at]
+        for j in range(out.shape[1]):
+            if not wanted[i, j]:
+                continue
+            pair += 1
+            both = alone = 0.0
+            for at in range(other_starts[j], other_starts[j + 1]):
+                place = places[other_indices[at]]
+                difference = others[at] - line[place]
+                both += difference * difference
+                shared[place] = pair
+            for at in range(start, stop):
+                place = places[min(indices[at], last)]
+                if place < 0 or shared[place] != pair:
+                    alone += values[at] * values[at]
+            out[i, j] = both + alone
+        for at in range(start, stop):
+            place = places[min(indices[at], last)]
+            if place >= 0:
+                line[place] = 0.0
+
+
+@specialise
 def dense_squares(values, out):
     """out[i] = |a_i|^2 in float64, each summed by itself."""
     for i in range(out.shape[0]):

@@ -11,13 +11,14 @@ import hashlib
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from types import CodeType, FunctionType, ModuleType
+from types import CellType, FunctionType
 from typing import Any
 
 import numpy as np
 from numba import njit, typeof
 from numba.extending import register_jitable
 
+from .fingerprints import Fingerprint
 from .inlined import INLINED
 
 # No reference counting (allocation in a loop becomes a compile error), no GIL, IEEE NaN and
@@ -47,6 +48,7 @@ summing: Callable[[Part], Part] = njit(forceinline=True, **INLINED, **REASSOCIAT
 formula: Callable[[Part], Part] = register_jitable(**OPTIONS)
 
 FOLDERS = ("compiled", "learn")  # where all that is compiled lies: the only source files in a fingerprint
+OURS = tuple(f"onmargin.{folder}." for folder in FOLDERS)
 PACKAGE = Path(__file__).parent.parent
 
 _specialised: dict[str, Part] = {}
@@ -88,20 +90,60 @@ def compose(function: Part, name: str, **roles: Part) -> Part:
     return part(bound)
 
 
+def guarded(function: Part) -> Part:
+    """A user's function as a part that raises IndexError where it would leave an array, and so its helpers.
+
+    All are compiled anew, of what they see now: a helper that Numba has compiled keeps what it saw then.
+    """
+    return _guarded(function, {})
+
+
+def _guarded(function: Part, made: dict[int, Part]) -> Part:
+    source, given = plain(function), getattr(function, "targetoptions", {})
+    if _is_ours(source):
+        return function
+    if id(source) not in made:
+        scope = dict(source.__globals__)
+        cells = tuple(CellType() for _ in source.__closure__ or ())
+        twin = FunctionType(source.__code__, scope, source.__name__, source.__defaults__, cells)
+        twin.__kwdefaults__, twin.__module__ = source.__kwdefaults__, source.__module__
+        options = OPTIONS | {name: given[name] for name in ("fastmath", "error_model") if name in given}
+        made[id(source)] = njit(forceinline=not made, boundscheck=True, **INLINED, **options)(twin)
+        for name in {*source.__code__.co_names} & {*scope}:
+            scope[name] = _guarded_helper(scope[name], made)
+        for mine, theirs in zip(cells, source.__closure__ or (), strict=True):
+            if theirs != CellType():  # (an empty one has no contents)
+                mine.cell_contents = _guarded_helper(theirs.cell_contents, made)
+    return made[id(source)]
+
+
+def _guarded_helper(value: Any, made: dict[int, Part]) -> Any:
+    return _guarded(value, made) if isinstance(getattr(value, "py_func", None), FunctionType) else value
+
+
 def fingerprint(*parts: Part) -> str:
     """Hex digits that change whenever what the parts compute may have changed.
 
     Our own parts are covered by the text of every file under `compiled` and `learn`; a user's
-    part by what it can see: bytecode, constants, closure and, transitively, the globals it names.
+    part by all that it can see (`fingerprints`).
     """
+    return f"{own_sources()}_{digits(*parts)[:8]}"
+
+
+def digits(*parts: Part) -> str:
+    """What is known of the parts beside our own source files, as hex digits."""
     digest = hashlib.sha256()
     for part in parts:
         function = plain(part)
-        digest.update(f"{function.__module__}.{function.__qualname__}".encode())
+        lines = [f"{function.__module__}.{function.__qualname__}"]
         if not _is_ours(function):
-            for line in _visible(function, set()):
-                digest.update(line.encode())
-    return f"{own_sources()}_{digest.hexdigest()[:8]}"
+            lines += Fingerprint(part, OURS).lines
+        digest.update("\0".join(lines).encode())
+    return digest.hexdigest()
+
+
+def _is_ours(function: Part) -> bool:
+    return (function.__module__ or "").startswith(OURS)
 
 
 @cache
@@ -129,41 +171,6 @@ def _cache_of(source: Path) -> Path:
 
     there = FunctionType(probe.__code__.replace(co_filename=str(source)), {"__name__": __name__}, "probe")
     return Path(str(njit(cache=True)(there).stats.cache_path))
-
-
-def _is_ours(function: Part) -> bool:
-    return (function.__module__ or "").startswith(tuple(f"onmargin.{folder}." for folder in FOLDERS))
-
-
-def _visible(function: Part, seen: set[int]) -> list[str]:
-    """What decides the meaning of a function that lives outside this package."""
-    function = plain(function)
-    if id(function) in seen:
-        return []
-    seen.add(id(function))
-    if _is_ours(function):
-        return [function.__qualname__]
-    lines = _code_lines(function.__code__)
-    cells = [cell.cell_contents for cell in function.__closure__ or ()]
-    named = [function.__globals__.get(name) for name in _names(function.__code__)]
-    for value in [*cells, *named]:
-        if isinstance(getattr(value, "py_func", value), FunctionType):
-            lines += _visible(value, seen)
-        elif not isinstance(value, ModuleType):
-            lines.append(repr(value))
-    return lines
-
-
-def _code_lines(code: CodeType) -> list[str]:
-    lines = [code.co_code.hex(), repr(code.co_names)]
-    for constant in code.co_consts:
-        lines += _code_lines(constant) if isinstance(constant, CodeType) else [repr(constant)]
-    return lines
-
-
-def _names(code: CodeType) -> list[str]:
-    inner = [_names(c) for c in code.co_consts if isinstance(c, CodeType)]
-    return list(code.co_names) + [name for names in inner for name in names]
 
 
 def bound(function: Part, arguments: tuple[Any, ...]) -> Part:

@@ -9,6 +9,7 @@ import numpy as np
 from ..compiled.parts import plain as plain_python
 from ..errors import BadInput
 from ..interface.classifier import Classifier
+from ..interface.dicts import Example
 from ..interface.fields import (
     Averaged,
     Labelled,
@@ -20,6 +21,7 @@ from ..interface.fields import (
     required,
 )
 from ..interface.learner import Learner
+from ..interface.passes import fault_of
 from ..interface.regressor import Regressor
 from ..models.recipe import Recipe
 from ..models.table import Row
@@ -128,6 +130,13 @@ class OnlineClassifier(OfRecipe, Classifier, Linear, Averaged, Labelled, PartNum
     def _unit_test_params(cls) -> Any:
         yield {"recipe": Recipe()}
 
+    def learn_one(self, x: Example, y: object, w: float = 1.0) -> None:
+        """One example: a dict of numbers, its label (or {label: bool}), and its weight."""
+        try:
+            super().learn_one(x, y, w)
+        except IndexError as error:
+            raise fault_of(self, error) from None
+
     @property
     def _one_against_all(self) -> bool:
         return isinstance(self.recipe, Recipe) and self.recipe.given["task"] == "one_vs_all"
@@ -170,6 +179,13 @@ class OnlineRegressor(OfRecipe, Regressor, Linear, Averaged, PartNumbers):
     @classmethod
     def _unit_test_params(cls) -> Any:
         yield {"recipe": Recipe("regression", loss="epsilon_insensitive")}
+
+    def learn_one(self, x: Example, y: float, w: float = 1.0) -> None:
+        """One example: a dict of numbers, its target, and its weight."""
+        try:
+            super().learn_one(x, y, w)
+        except IndexError as error:
+            raise fault_of(self, error) from None
 
     def _losses_of(self, scores: np.ndarray, y: object) -> np.ndarray:
         return self._loss_values(-np.abs(scores[:, 0] - y), -float(self.numbers()["epsilon"]))

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from ..compiled.rows import Rows, Sparse
 from ..errors import BadInput, warn
-from ..features.tables import read_only
+from ..features.matrices import read_only
 from ..interface.classifier import Classifier
 from ..interface.dicts import ModelStream
 from ..interface.fields import Classes, Growing, KernelParameters, Shuffled, from_zero, learner, plain

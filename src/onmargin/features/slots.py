@@ -13,7 +13,7 @@ import numpy as np
 
 from ..compiled.rows import Sparse
 from ..errors import BadInput, BadType, Diverged, shown
-from .tables import read_only
+from .matrices import read_only
 
 SHORT = 512  # entries up to which a format is kept ready
 NO_NUMBER = (struct.error, TypeError, ValueError, OverflowError)  # what `struct` says of a value

@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from ..errors import BadInput, BadType
+from ..features.matrices import canonical
 from ..learn.vocabulary import NONE, TRACED
 from ..models.weights import Model
 from ..results.trace import Watcher
@@ -55,7 +56,7 @@ class LabelTargets(NumberTargets):
         if y is None:
             raise BadInput(f"{type(self.owner).__name__} requires y to be passed, but the target y is None")
         if sp.issparse(y):
-            y = sp.csr_matrix(y)
+            y = sp.csr_matrix(canonical(y))
             if not np.isin(y.data, (0, 1)).all():
                 raise BadInput("y has other entries than 0 and 1; wanted an indicator matrix")
         else:

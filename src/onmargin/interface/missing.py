@@ -10,6 +10,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import column_or_1d
 
 from ..errors import BadInput
+from ..features.matrices import canonical
 from .labels import Labels, label_array, listed
 from .tables import Table
 
@@ -67,7 +68,7 @@ def one_kind(labels: np.ndarray) -> np.ndarray:
 def indexable(X: Any) -> Table:
     """A table whose rows can be taken: an array, CSR or a frame."""
     if sp.issparse(X):
-        return X.tocsr()
+        return canonical(X)
     if hasattr(X, "iloc") or hasattr(X, "with_columns"):
         return X
     table = np.asarray(X)

@@ -17,7 +17,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from ..compiled.rows import Rows
-from ..errors import warn
+from ..errors import BadInput, warn
 from ..learn.vocabulary import NO_ORDER, NO_TRACE, NONE, Examples, Tally
 from ..models.weights import Model
 from ..results.trace import Watcher
@@ -72,8 +72,19 @@ def naming_rows(learner: Learner, X: Table) -> Iterator[None]:
     """A row that stops the loop is named, with its column."""
     try:
         yield
+    except IndexError as error:
+        raise fault_of(learner, error) from None
     except NotFinite as stop:
         raise learner._bad_row(X, stop.args[0]) from None
+
+
+def fault_of(learner: object, error: IndexError) -> Exception:
+    """Where a round has left an array: whose functions did it, for only a user's can."""
+    functions: dict[str, object] = getattr(getattr(learner, "recipe", None), "own_functions", dict)()
+    if not functions:
+        return error
+    names = ", ".join(map(repr, functions))
+    return BadInput(f"one of {names} reads or writes beyond an array's end ({error}); mend it")
 
 
 def blocks(count: int, order: np.ndarray = NO_ORDER, size: int | None = None) -> Iterator[Block]:

@@ -13,14 +13,13 @@ import scipy.sparse as sp
 from ..compiled.checks import first_not_finite
 from ..errors import BadInput, Diverged
 from ..features.slots import Slots
-from ..features.tables import canonical
 from ..kernels import named
-from ..kernels.base import positive
+from ..kernels.base import FAR, positive
 from ..learn.spaces.arrays import Start
 from ..models.kernel import KernelModel
 from ..models.kernel_forms import Bounded, Unbounded
 from ..models.layout import Arrays, Facts, Layout, Misfit, count, one_of, real, truth
-from ..models.support import FAR, Form
+from ..models.support import Form
 from ..models.table import Row, row_named
 from ..models.weights import Model, Numbers
 from .dicts import DistanceStream, Example, Stream, open_stream
@@ -240,7 +239,6 @@ class SupportForm(WeightsForm):
     def fix(self, model: Model, X: Table) -> None:
         """gamma, the precision, room in memory: by the first table."""
         if not model.clock:
-            X = canonical(X) if sp.issparse(X) else X
             variance = _variance(X) if self.learner.gamma == "scale" else 1.0
             self._fix_kernel(cast(KernelModel, model), X.shape[1], variance, X)
             filled = X.nnz / max(X.shape[0], 1) if sp.issparse(X) else float(X.shape[1])

@@ -13,6 +13,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import _get_feature_names, validate_data
 
 from ..errors import BadInput, BadType, Diverged
+from ..features.matrices import canonical
 from ..features.slots import Slots
 from ..learn.vocabulary import NONE
 
@@ -20,7 +21,7 @@ DTYPES = [np.float64, np.float32]
 OPTIONS: dict[str, Any] = {"accept_sparse": "csr", "dtype": DTYPES, "ensure_all_finite": False}
 
 Table = Any
-"""A checked table: a C- or F-contiguous float array, or a CSR matrix."""
+"""A checked table: a C- or F-contiguous float array, or a CSR matrix as `canonical` makes them."""
 
 
 class Columns(NamedTuple):
@@ -88,10 +89,7 @@ class Columns(NamedTuple):
             self.refuse_names(new)
         after = self._replace(slots=Slots([*slots, *new]), by_name=True) if new else self
         slots = after.named
-        into = np.array([slots[name] for name in names], np.int32)
-        table = sp.csr_matrix(values)
-        shape = (len(values), max(len(slots), 1))
-        return sp.csr_matrix((table.data, into[table.indices], table.indptr), shape=shape), after
+        return _spread(values, np.array([slots[name] for name in names], np.int32), len(slots)), after
 
     def found_in(self, X: Table) -> tuple[Table, list[Hashable]]:
         """A frame for a model that knows its features by name; and the columns left out, being unknown."""
@@ -101,7 +99,7 @@ class Columns(NamedTuple):
             found = np.array(list(X.columns), object)
         if found is None and self.width:  # fitted on arrays: its names are column numbers
             with in_one_line():
-                X = check_array(X, input_name="X", **OPTIONS)
+                X = check_array(canonical(X), input_name="X", **OPTIONS)
             found = np.arange(X.shape[1]).astype(object)
             X = X.toarray() if sp.issparse(X) else X
         if found is None:
@@ -113,9 +111,7 @@ class Columns(NamedTuple):
         values = np.asarray(X, dtype=np.float64)
         known = [j for j, name in enumerate(names) if name in slots]
         into = np.array([slots[names[j]] for j in known], np.int32)
-        table = sp.csr_matrix(values[:, known])
-        shape = (len(values), max(len(slots), 1))
-        table = sp.csr_matrix((table.data, into[table.indices], table.indptr), shape=shape)
+        table = _spread(values[:, known], into, len(slots))
         return table, [name for name in names if name not in slots]
 
     def placed_in(self, X: Table) -> Table:
@@ -123,13 +119,19 @@ class Columns(NamedTuple):
         slots, names = self.named, list(X.columns)
         new = {name: len(slots) + number for number, name in enumerate(n for n in names if n not in slots)}
         into = np.array([slots[name] if name in slots else new[name] for name in names], np.int32)
-        table = sp.csr_matrix(np.asarray(X, dtype=np.float64))
-        shape = (table.shape[0], max(len(slots) + len(new), 1))
-        return sp.csr_matrix((table.data, into[table.indices], table.indptr), shape=shape)
+        return _spread(np.asarray(X, dtype=np.float64), into, len(slots) + len(new))
+
+
+def _spread(values: np.ndarray, into: np.ndarray, width: int) -> Table:
+    """Columns of an array at other places, of so many, as CSR."""
+    table = sp.csr_matrix(values)
+    shape = (len(values), max(width, 1))
+    return canonical(sp.csr_matrix((table.data, into[table.indices], table.indptr), shape=shape))
 
 
 def read_array(owner: object, X: object, reset: bool, other_width: bool = False) -> Table:
     """An array, CSR matrix or frame by the numbers of its columns (`other_width`: it may have more)."""
+    X = canonical(X)
     with in_one_line():
         if other_width:
             return check_array(X, estimator=owner, input_name="X", **OPTIONS)

@@ -13,6 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..errors import BadInput, extra
+from ..features.matrices import canonical
 from ..features.slots import Slots
 from ..learn.spaces.arrays import Start
 from ..models.layout import Arrays, Facts, Layout
@@ -195,7 +196,7 @@ def _one_example(x: Any, known: list[Hashable]) -> tuple[list[Hashable], list[fl
         columns = list(x.columns)
         named = any(name in known for name in columns) or len(columns) != len(known)
         return (columns if named else known), np.asarray(x, float).ravel().tolist()
-    row = x.toarray().ravel() if sp.issparse(x) else np.asarray(x, float).ravel()
+    row = canonical(x).toarray().ravel() if sp.issparse(x) else np.asarray(x, float).ravel()
     if len(row) != len(known):
         raise BadInput(f"got {len(row)} numbers; wanted one example with {len(known)} features")
     return known, row.tolist()

@@ -9,13 +9,16 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
-from ..compiled.pairs import sparse_distances, sparse_products, summed
+from ..compiled.pairs import dense_gaps, sparse_distances, sparse_gaps, sparse_products, summed
 from ..compiled.parts import Part
 from ..errors import BadInput
-from ..features.tables import canonical
+from ..features.matrices import canonical
 from .sides import Csr, Side, Table, is_sparse
 
-DIRECT = 2048  # columns of a block up to which distances may be summed one by one
+DIRECT = 2048  # columns of a block up to which distances are summed column by column
+
+FAR = 30.0  # gamma |x|^2 from which on float32 cannot tell near vectors apart
+LIMITS = {np.dtype(np.float32): FAR, np.dtype(np.float64): 1e5}  # beyond: distances are summed entry by entry
 
 
 class Pair:
@@ -42,15 +45,35 @@ class Pair:
             self.held = out
         return self.held
 
-    def distances(self) -> np.ndarray | None:
-        """|a - b|^2 of sparse pairs, entry by entry, where rows lie far from the origin; else None."""
-        left, right = self.left, self.right
-        if not (left.sparse and right.direct and len(right.columns) <= DIRECT):
-            return None
-        out = self.empty()
-        absent = np.zeros(len(right.columns), bool)
-        entries = left.ready, left.indices, left.starts
-        sparse_distances(*entries, right.places, right.across, absent, out)
+    def far(self, gamma: float) -> Pair | None:
+        """Those pairs of which both lie far from the origin, beside the width; None: there are none.
+
+        Whether a pair is one of them does not depend on the others: blocks may be cut anywhere.
+        """
+        length = LIMITS[self.right.dtype] / gamma
+        left = self.left.beyond(length)
+        right = self.right.beyond(length) if left is not None else None
+        return None if left is None or right is None else Pair(left, right)
+
+    def direct(self) -> bool:
+        """Are distances summed entry by entry because most rows lie far from the origin?"""
+        right = self.right
+        few = right.direct and right.dtype == np.float64 and len(right.columns) <= DIRECT
+        return self.left.sparse and few
+
+    def distances(self, wanted: np.ndarray) -> np.ndarray:
+        """|a - b|^2 of those that are wanted, entry by entry: no digits are lost far from the origin."""
+        left, right, out = self.left, self.right, np.zeros(wanted.shape, self.right.dtype)
+        if not left.sparse:
+            dense_gaps(left.ready, right.ready, wanted, out)
+            return out
+        entries, columns = (left.ready, left.indices, left.starts), len(right.columns)
+        if columns <= DIRECT and np.count_nonzero(wanted) > out.size / 8:
+            sparse_distances(*entries, right.places, right.across, np.zeros(columns, bool), out)
+        else:
+            theirs = right.ready, right.indices, right.starts
+            room = np.zeros(columns), np.zeros(columns, np.int64)
+            sparse_gaps(*entries, *theirs, right.places, *room, wanted, out)
         return out
 
     def sums(self, term: Part) -> np.ndarray:
@@ -162,7 +185,8 @@ def sides_of(A: ArrayLike | Csr, B: ArrayLike | Csr, shifts: bool) -> tuple[Side
     """Two tables in float64, in one form: CSR where one of them is."""
     sparse = is_sparse(A) or is_sparse(B)
     raws: list[Table] = [
-        canonical(sp.csr_matrix(X)) if sparse else np.atleast_2d(np.asarray(X, float)) for X in (A, B)
+        canonical(sp.csr_matrix(canonical(X))) if sparse else np.atleast_2d(np.asarray(X, float))
+        for X in (A, B)
     ]
     if raws[0].shape[1] != raws[1].shape[1]:
         raise BadInput(f"the tables have {raws[0].shape[1]} and {raws[1].shape[1]} columns; wanted as many")

@@ -169,6 +169,24 @@ class Side:
             if self.sparse:
                 self.places  # noqa: B018
 
+    def beyond(self, length: float) -> Side | None:
+        """Those whose squared length is above this, as they came, in float64; None: there are none."""
+        if length not in self._beyond:
+            rows = np.flatnonzero(self.squares > length)
+            self._beyond[length] = self._as_they_came(rows) if len(rows) else None
+        return self._beyond[length]
+
+    @cached_property
+    def _beyond(self) -> dict[float, Side | None]:
+        return {}
+
+    def _as_they_came(self, rows: np.ndarray) -> Side:
+        """Some of them in float64, without a shift; `ids` are their numbers among these."""
+        if not self.sparse:
+            return Side(self.raw[rows], rows, np.float64)
+        parts = gathered(self.values, self.indices, self.starts, rows)
+        return Side(None, rows, np.float64, sparse=True, width=self.width, direct=True, **parts)
+
     def some(self, rows: np.ndarray) -> Side:
         """A part of them."""
         ids = self.ids[rows]

@@ -9,6 +9,7 @@ import numpy as np
 from ..compiled.pairs import chi, city, to_exponents, to_gaussians
 from ..compiled.parts import Part
 from ..errors import BadInput
+from ..features.matrices import canonical
 from .base import BadRow, Kernel, Pair, finite, made, positive
 from .sides import Side, Table, is_sparse
 
@@ -16,6 +17,9 @@ __all__ = [
     "NAMED", "RBF", "ChiSquared", "Laplacian", "Linear", "Polynomial", "Precomputed", "Sigmoid", "chi2",
     "laplacian", "linear", "poly", "rbf", "sigmoid",
 ]  # fmt: skip
+
+
+NOTHING = 50.0  # e^-50 adds nothing to a score
 
 
 class Linear(Kernel):
@@ -65,10 +69,26 @@ class RBF(_WithGamma):
     shifts, safe = True, True
 
     def table(self, pair: Pair) -> np.ndarray:
+        if pair.direct():
+            gaps = pair.distances(np.ones((len(pair.left), len(pair.right)), bool))
+            return np.asarray(np.exp(np.multiply(gaps, -self.width, out=gaps), out=gaps))
+        values, far = self._from_products(pair), pair.far(self.width)
+        if far is not None:
+            self._sharpen(values, pair, far)
+        return values
+
+    def _sharpen(self, values: np.ndarray, pair: Pair, far: Pair) -> None:
+        """Far pairs anew, entry by entry, but for those so far apart that all digits are 0 anyway."""
+        lengths = pair.left.squares[far.left.ids].max() + pair.right.squares[far.right.ids].max()
+        blur = 8 * np.finfo(values.dtype).eps * self.width * lengths  # how wrong an exponent may be
+        places = np.ix_(far.left.ids, far.right.ids)
+        coarse = values[places]
+        wanted = coarse >= np.exp(-NOTHING - blur)
+        if wanted.any():
+            values[places] = np.where(wanted, np.exp(-self.width * far.distances(wanted)), coarse)
+
+    def _from_products(self, pair: Pair) -> np.ndarray:
         kind, sole = pair.right.dtype.type, pair.room is not None
-        gaps = pair.distances()
-        if gaps is not None:
-            return np.asarray(np.exp(np.multiply(gaps, -kind(self.width), out=gaps), out=gaps))
         values = pair.products() if sole else pair.products().copy()
         squares = pair.left.squares.astype(kind), pair.right.squares.astype(kind)
         if kind is np.float32:
@@ -133,9 +153,16 @@ class Laplacian(_WithGamma):
     safe, shifts = True, True
 
     def table(self, pair: Pair) -> np.ndarray:
-        values = np.maximum(
-            pair.sums(self.term), 0
-        )  # sums of what entries change may fall below, by rounding
+        far = pair.far(self.width) if pair.right.dtype == np.float32 else None  # (in float64 it is exact)
+        if far is None:
+            return self._summed(pair)
+        values = self._summed(pair)
+        values[np.ix_(far.left.ids, far.right.ids)] = self._summed(far)
+        return values
+
+    def _summed(self, pair: Pair) -> np.ndarray:
+        values = pair.sums(self.term)
+        np.maximum(values, 0, out=values)  # sums of what entries change may fall below, by rounding
         values *= -pair.right.dtype.type(self.width)
         return np.asarray(np.exp(values, out=values))
 
@@ -182,7 +209,7 @@ class Own(Kernel):
         name = getattr(self.function, "__name__", type(self.function).__name__)
         try:
             found = self.function(A, B)
-            values = np.asarray(found.toarray() if is_sparse(found) else found, float)
+            values = np.asarray(canonical(found).toarray() if is_sparse(found) else found, float)
         except (TypeError, ValueError) as error:
             reason = " ".join(str(error).split())[:100]
             raise BadInput(f"the kernel {name!r} failed ({reason}); wanted k(A, B)") from None

@@ -97,12 +97,10 @@ class PairedKernel(Paired, Unbounded):
 
     def _ids(self, block: PairedRounds, arrivals: np.ndarray) -> np.ndarray:
         """The number of every member among all rows so far."""
-        members = block.members
-        rounds = np.repeat(np.arange(len(arrivals)), np.diff(block.starts))
-        others = members + self.offset
-        if self.pairing.given is None:
-            others = self.pairing.pool.ids.view[np.maximum(members, 0)]
-        return np.where(members == ARRIVAL, arrivals[rounds], others)
+        ids, others = np.repeat(arrivals, np.diff(block.starts)), block.members != ARRIVAL
+        drawn = block.members[others]
+        ids[others] = self.pairing.pool.ids.view[drawn] if self.pairing.given is None else drawn + self.offset
+        return ids
 
     def _side_with(self, rows: Rows, pool: Rows, numbers: np.ndarray) -> Side:
         """Vectors by their numbers: of the table at hand, or of the pool."""

@@ -9,13 +9,11 @@ from numpy.typing import DTypeLike
 
 from ..compiled.rows import Rows
 from ..errors import BadInput
-from ..kernels.base import BadRow, Kernel
+from ..kernels.base import FAR, BadRow, Kernel
 from ..kernels.sides import Side, Table, columns_of, is_sparse, side_of
 from ..kernels.simple import Linear, Precomputed
 from .products import BLOCK, Evaluator
 from .vectors import Vectors
-
-FAR = 30.0  # gamma |x|^2 from which on float32 cannot tell near vectors apart
 
 
 class Form(NamedTuple):

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numba.core.errors import NumbaError
 
-from ..compiled.parts import Part, fingerprint, part, plain, specialise
+from ..compiled.parts import Part, digits, guarded, plain, specialise
 from ..errors import BadInput
 from ..learn.spaces.linear import Linear
 from ..learn.user_functions import adapted, try_link, try_loss, try_query, try_step
@@ -48,8 +48,8 @@ def own_part(role: str, function: Part) -> Part:
         raise BadInput(
             f"the {role} {source.__name__!r} takes {', '.join(given)}; wanted some of {', '.join(wanted)}"
         )
-    name = f"{called(function)}_{fingerprint(source)[-8:]}"
-    return adapted(function if source is not function else part(source), wanted, given, name)
+    name = f"{called(function)}_{digits(function)[:16]}"
+    return adapted(guarded(function), wanted, given, name)
 
 
 def bare(role: str, function: Part) -> Part:
@@ -90,7 +90,7 @@ def some_hyper(own: np.ndarray) -> Hyper:
 def refusal(role: str, name: str, error: Exception) -> BadInput:
     """A failure inside the user's function, in one line."""
     lines = [" ".join(line.split()) for line in str(error).splitlines()]
-    dull = ("Failed in nopython", "During:", "File", ">>>", "There are", "- Of which", "Overload")
+    dull = ("Failed in", "During:", "File", ">>>", "There are", "- Of which", "Overload")
     lines = [line for line in lines if line and not line.startswith(dull)]
     reason = lines[0][:160] if lines else type(error).__name__
     return BadInput(
@@ -103,12 +103,13 @@ def run(role: str, name: str, trial: Part, *arguments: object) -> Any:
     """Call a trial; what goes wrong in it is the user's to know."""
     try:
         return trial(*arguments)
+    except IndexError as error:
+        raise _leaves(role, name, error) from None
     except (
         NumbaError,
         ArithmeticError,
         TypeError,
         ValueError,
-        IndexError,
         KeyError,
         AttributeError,
     ) as error:
@@ -116,13 +117,17 @@ def run(role: str, name: str, trial: Part, *arguments: object) -> Any:
 
 
 def stays_inside(role: str, name: str, bare: Part, *arguments: object) -> None:
-    """Compiled code does not notice what lies beyond an array's end; plain Python does."""
+    """Plain Python says best where an array was left; in the loop a user's function is checked as well."""
     try:
         bare(*arguments)
     except IndexError as error:
-        raise BadInput(f"the {role} {name!r} reads or writes beyond an array's end ({error})") from None
+        raise _leaves(role, name, error) from None
     except Exception:
         return  # the compiled trial will tell
+
+
+def _leaves(role: str, name: str, error: IndexError) -> BadInput:
+    return BadInput(f"the {role} {name!r} reads or writes beyond an array's end ({error})")
 
 
 def check_loss(name: str, function: Part, bare: Part) -> None:

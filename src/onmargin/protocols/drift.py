@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..errors import BadInput, require_whole
+from ..features.matrices import canonical
 from ..interface.asks import AsksForLabels
 from ..interface.learner import Learner
 from ..interface.targets import as_column
@@ -116,7 +117,7 @@ def _with_resets(model: Watched, X: Any, y: Any, detector: Any, wanted: Wanted) 
         raise BadInput("a budget of labels does not outlive a reset; use action='none', or leave budget= out")
     if y is None or sp.issparse(y):
         raise BadInput("action='reset' wants y as an array: one label or number a row")
-    X = X.tocsr() if sp.issparse(X) else X if hasattr(X, "iloc") else np.asarray(X)
+    X = canonical(X) if sp.issparse(X) or hasattr(X, "iloc") else np.asarray(X)
     y, classes, count = as_column(y), wanted.classes, X.shape[0]
     given = {"sample_weight": wanted.sample_weight, "chance": wanted.chance}
     given = {name: None if value is None else np.asarray(value) for name, value in given.items()}

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_X_y
 
 from ..errors import BadInput, require_whole
+from ..features.matrices import canonical
 from ..features.tables import to_rows
 from ..interface.fields import require_positive
 from ..interface.labels import Labels, distinct, shortened
@@ -44,7 +45,7 @@ def svm_optimum(
     require_positive("lam", lam, False, False)
     require_whole("max_iter", max_iter)
     with in_one_line():
-        X, y = check_X_y(X, y, accept_sparse="csr", dtype=DTYPES)
+        X, y = check_X_y(canonical(X), y, accept_sparse="csr", dtype=DTYPES)
     labels = Labels(distinct(y))
     if len(labels.known) != 2:
         raise BadInput(f"y has the {len(labels.known)} classes {shortened(labels.known)}; wanted two")

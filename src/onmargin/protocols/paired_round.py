@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ..compiled.parts import plain, specialise
 from ..errors import BadInput, require_whole
+from ..features.matrices import canonical
 from ..learn.paired.joint import ENOUGH, ROUNDED, SWEEPS, gap_left, joint
 from ..learn.paired.rules import RULES as ALL_RULES
 
@@ -46,7 +47,7 @@ def paired_round(
     auc [1.0, -1.0] [1.0, 1.0]
     dca [0.5, -1.5] [1.0, 1.5]
     """
-    table = X.toarray() if sp.issparse(X) else np.atleast_2d(np.asarray(X, float))
+    table = canonical(X).toarray() if sp.issparse(X) else np.atleast_2d(np.asarray(X, float))
     start = np.asarray(w, float).ravel()
     signs = _signs(y, len(table))
     if start.shape != (table.shape[1],):

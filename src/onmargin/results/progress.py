@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import BadInput, extra, require_whole
+from ..features.matrices import canonical
 
 
 class Totals(NamedTuple):
@@ -177,7 +178,7 @@ class Progress:
         """
         if self.X is None or self.losses is None:
             raise BadInput("regret needs the data and the full trace; run on arrays, trace='full'")
-        theirs = self.model.comparator_losses(self.X, self.y, comparator)
+        theirs = self.model.comparator_losses(canonical(self.X), self.y, comparator)
         return float(np.sum(self.losses) - np.sum(theirs[np.asarray(self.queried, bool)]))
 
     def to_frame(self) -> Any:

@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..errors import BadInput, require_whole
+from ..features.matrices import canonical
 
 BLOCK = 1 << 20  # items of a matrix ranked at once: the work needs ten numbers an item
 
@@ -178,7 +179,7 @@ def numbers(name: str, values: Any) -> np.ndarray:
 
 def _array(name: str, values: Any) -> np.ndarray:
     try:
-        return np.asarray(values.toarray() if sp.issparse(values) else values)
+        return np.asarray(canonical(values).toarray() if sp.issparse(values) else values)
     except ValueError:
         raise BadInput(f"{name} has rows of different lengths; wanted a flat array or a matrix") from None
 
