@@ -53,7 +53,7 @@ def bound_names(tree):
 def test_every_group_counts_from_0_without_gaps():
     for group in groups():
         assert [place for _, place in group] == list(range(len(group)))
-    assert len(groups()) == 10
+    assert len(groups()) == 9
 
 
 def test_every_place_has_a_meaning():
@@ -84,7 +84,7 @@ def test_no_other_module_numbers_the_places_of_an_array():
 
 def test_arrays_are_as_long_as_their_groups():
     """`hyper.numbers` has a place for each choice, in the order of `MORE`; ledgers have theirs."""
-    numbers, _, _, pegasos, coin, fading, norms, *_ = groups()
+    numbers, _, pegasos, coin, fading, norms, *_ = groups()
     chosen = [name for name, place in numbers if vocabulary.REMEMBERED <= place < vocabulary.USER_NUMBERS]
     other = {"free": "free_bias", "scale": "link_scale", "grain": "rounding"}
     assert [name.lower() for name in chosen] == [other.get(name, name) for name in vocabulary.MORE]

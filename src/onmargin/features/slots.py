@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Hashable, Iterable, Mapping
+from functools import partial
 from itertools import repeat
 from operator import mul
 from typing import Any
@@ -48,14 +49,13 @@ class Slots(dict[Hashable, int]):
 class Packer:
     """One reserved sparse row, refilled for every dict.
 
-    Names as last time: only the values are packed. `struct` writes a dict's values into a bytearray
+    Names as last time: only the values are written. `struct` writes a dict's values into a bytearray
     several times faster than assigning a list to a NumPy slice; the arrays are views of it. Names
     without a slot go to the `blank` slot, which no example moves (-1: they are left out).
     """
 
     def __init__(self, slots: Slots, bias: float) -> None:
         self.slots, self.bias, self.blank = slots, bias, 0
-        self.formats: dict[int, tuple[Any, Any]] = {}
         self._reserve(32)
 
     def _reserve(self, room: int) -> None:
@@ -65,34 +65,18 @@ class Packer:
         indices = np.frombuffer(places, np.uint32, room, 8)
         self.rows = Sparse(read_only(numbers), read_only(indices), read_only(bounds), self.bias)
         self.values, self.places, self.room = values, places, room
+        self.formats: dict[int, tuple[Any, Any]] = {}
         self.write: Any = None
-        self.names: tuple[Hashable, ...] | None = None
-        self.held: tuple[Any, ...] | None = None
+        self.names: list[Hashable] | None = None
 
-    def rewrite(self, held: tuple[Any, ...]) -> None:
-        """The same names with other values; values that are there already are not written again.
-
-        learn_one mostly follows predict_one on the same dict: its values are the same objects. Only plain
-        numbers are trusted to be what they were (their sum is one); an array's value may have changed.
-        """
-        if held != self.held:
-            self.held = None  # until all is written
-            self.write(self.values, 0, *held)
-            try:
-                kind = type(sum(held))
-            except Exception:  # (numbers of kinds that do not add up)
-                return
-            if kind is float or kind is int:
-                self.held = held
-
-    def take(self, x: Mapping[Hashable, Any], names: tuple[Hashable, ...]) -> None:
+    def take(self, x: Mapping[Hashable, Any], names: list[Hashable]) -> None:
         """Fill the row to learn from it; new names get a slot."""
         place = self._format(len(names))
         place(self.places, 4, len(names), *map(self.slots.__getitem__, names))
-        self.rewrite(tuple(x.values()))
+        self.write(*x.values())
         self.names = names
 
-    def ask(self, x: Mapping[Hashable, Any], names: tuple[Hashable, ...]) -> bool:
+    def ask(self, x: Mapping[Hashable, Any], names: list[Hashable]) -> bool:
         """Fill the row to answer it; did every name have a slot?"""
         place = self._format(len(names))
         try:
@@ -100,28 +84,29 @@ class Packer:
         except struct.error:  # None: a name without a slot
             self._ask_without(x, names)
             return False
-        self.rewrite(tuple(x.values()))
+        self.write(*x.values())
         self.names = names
         return True
 
-    def _ask_without(self, x: Mapping[Hashable, Any], names: tuple[Hashable, ...]) -> None:
+    def _ask_without(self, x: Mapping[Hashable, Any], names: list[Hashable]) -> None:
         """Names without a slot go to the blank one, or are left out where there is none."""
         if self.blank < 0:
             self.check(x)
-            names = tuple(name for name in names if name in self.slots)
+            names = [name for name in names if name in self.slots]
             x = {name: x[name] for name in names}
         place = self._format(len(names))
         place(self.places, 4, len(names), *map(self.slots.get, names, repeat(self.blank)))
-        self.rewrite(tuple(x.values()))
+        self.write(*x.values())
 
     def _format(self, count: int) -> Any:
         """Ready to write a row of so many entries."""
         if count > self.room:
             self._reserve(count + count // 4)
-        self.names = self.held = None  # until all is written: a value may yet be refused
+        self.names = None  # until all is written: a value may yet be refused
         found = self.formats.get(count)
         if found is None:  # n values; and the row's end with n slots, right after its start (always 0)
-            found = struct.Struct(f"{count}d").pack_into, struct.Struct(f"i{count}I").pack_into
+            values = partial(struct.Struct(f"{count}d").pack_into, self.values, 0)
+            found = values, struct.Struct(f"i{count}I").pack_into
             if count <= SHORT:
                 self.formats[count] = found
         self.write, place = found

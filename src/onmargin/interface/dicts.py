@@ -25,6 +25,7 @@ from ..models.weights import Model
 from .guard import NOBODY
 from .labels import label_array
 from .passes import naming_rows
+from .quick import quick_answerer, quick_learner
 from .tables import Columns
 from .twins import own
 
@@ -46,8 +47,7 @@ class Stream:
     def __init__(self, owner: Learner, model: Model, slots: Slots) -> None:
         self.owner, self.model, self.slots = owner, model, slots
         self.guard = owner._guard or NOBODY
-        self.lock, self.readers = self.guard.lock, self.guard.readers
-        self.acquire, self.release = self.lock.acquire, self.lock.release
+        self.lock = self.guard.lock
         self.known = len(slots)  # names that are the model's; those after them are of the round at hand
         self.packer = Packer(slots, owner._bias)
         self.bind()
@@ -68,7 +68,7 @@ class Stream:
 
     def take(self, x: Example) -> None:
         """Pack an example that was checked, to learn from it; make room for its new names."""
-        self.packer.take(x, tuple(x))
+        self.packer.take(x, list(x))
         self.make_room()
 
     def make_room(self) -> None:
@@ -92,7 +92,7 @@ class Stream:
         packer = self.packer
         if not isinstance(x, Mapping):
             packer.refuse(x)
-        names = tuple(x)
+        names = list(x)
         try:
             known = packer.ask(x, names)
         except NO_NUMBER:
@@ -146,16 +146,15 @@ class BoundStream(Stream):
         super().bind()
         entries = self.entries = self.entries or BoundEntries()
         entries.bind(self.model, self.packer.rows, self.target)
-        self.learn_entry, self.guess_entry, self.single = (
-            entries.learn_entry, entries.guess_entry, entries.single
-        )  # fmt: skip
-        self.plain, self.arrays, self.chosen, self.scratch = entries.learned
         targets = self.owner._targets()
         code = targets.coder(self.coded)
         self.code = code or never
         plain = code is not None and getattr(self.owner, "class_weight", None) is None
         self.quick = plain and not self.guard.busy
         self.answers = None if entries.averaged else targets.answers()
+        if plain:
+            self.learn_fast = quick_learner(self)  # type: ignore[method-assign]
+        self.answer = quick_answerer(self) if self.answers else super().answer  # type: ignore[method-assign]
 
     def _entries(self) -> BoundEntries:
         assert self.entries is not None
@@ -169,60 +168,19 @@ class BoundStream(Stream):
         self.keep()
         return tally
 
-    # The two that millions of rounds go through. The lock is taken within `try` and not by `with`, which
-    # takes twice as long; a release of what was not taken tells that Ctrl-C came while it was waited for.
-
-    def learn_fast(self, x: Example, y: Any) -> bool:
-        """A round of weight 1 whose target is plain; False, and nothing changed, where it is not so."""
-        packer, model = self.packer, self.model
-        clock = -1
-        try:
-            self.acquire()
-            if not self.quick or type(x) is not dict:
-                return False
-            if self.readers:
-                self.guard.wait_for_readers()
-            clock = model.clock
-            target = self.code(y)
-            if target is None:
-                return False
-            names = tuple(x)
-            if names == packer.names:
-                held = tuple(x.values())
-                if held != packer.held:
-                    packer.rewrite(held)
-            else:
-                packer.take(x, names)
-                if len(self.slots) > self.known:
-                    self.shapes = self.owner._columns, model.layout
-                    self.make_room()
-                elif packer.rows is not self.rows:
-                    self.bind()
-            self.target[0] = target
-            tally = self.learn_entry(
-                self.plain, self.arrays, self.chosen, clock, self.scratch, NO_TRACE, 0, 0, 1
-            )
-            if not tally[1]:
-                self.give_back()
-                return False
-            model.clock = tally[0]
-            if self.shapes is not None:
-                self.shapes = None
-                self.keep()
-            return True
-        except NO_NUMBER as error:
+    def learn_grown(self, target: float) -> bool:
+        """A plain round, packed, whose names are new, or too many for the row there was."""
+        if len(self.slots) > self.known:
+            self.shapes = self.owner._columns, self.model.layout
+        self.make_room()
+        self.target[0] = target
+        played = bool(self._entries().learn(1.0, NO_TRACE)[1])
+        if played:
+            self.shapes = None
+            self.keep()
+        else:
             self.give_back()
-            if isinstance(error, BadInput):
-                raise
-            return False
-        except BaseException:
-            self.settle(clock)
-            raise
-        finally:
-            try:
-                self.release()
-            except RuntimeError:
-                pass
+        return played
 
     def settle(self, clock: int) -> None:
         """After Ctrl-C, or without memory: the names stay where the round was played, at this clock."""
@@ -242,32 +200,16 @@ class BoundStream(Stream):
             self.model.features, self.shapes = self.known, None
             self.bind()
 
-    def answer(self, x: Example) -> Any:
-        """The label of one dict: what `decide` says, by the running weights; or by the scores."""
-        packer = self.packer
-        try:
-            self.acquire()
-            if self.answers is None:
-                return self.owner._targets().named_one(self.scores(x))
-            names = tuple(x) if type(x) is dict else None
-            if names is not None and names == packer.names:
-                packer.names = names  # the same objects in a moment: learn_one compares by identity
-                packer.rewrite(tuple(x.values()))
-            else:
-                self.ask(x)
-            guess: float = self.guess_entry(*self.single, self.model.clock)
-            if guess != guess:
-                packer.refuse(x)
-            return self.answers[guess]
-        except NO_NUMBER as error:  # (an array among the values has no truth)
-            if not isinstance(error, BadInput):
-                packer.refuse(x)
-            raise
-        finally:
-            try:
-                self.release()
-            except RuntimeError:
-                pass
+    def answer_any(self, x: Example) -> Any:
+        """The answer for one dict, with the lock held."""
+        if self.answers is None:
+            return self.owner._targets().named_one(self.scores(x))
+        self.ask(x)
+        entries = self._entries()
+        guess = entries.guess_entry(*entries.single, self.model.clock)
+        if guess != guess:
+            self.packer.refuse(x)
+        return self.answers[guess]
 
     def scores(self, x: Example) -> np.ndarray:
         """Scores of one dict, by the average where one is kept."""

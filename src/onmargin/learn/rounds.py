@@ -17,8 +17,8 @@ from .tasks.classes import binary as demand
 from .tasks.classes import differs as wrong
 from .tasks.classes import sign as decide
 from .vocabulary import (
-    DESK_CLOCK,
-    DESK_FAR,
+    FARTHEST,
+    PLAYED,
     TINY,
     TRACE_ASKED,
     TRACE_GUESS,
@@ -70,7 +70,7 @@ def learn(examples, space, hyper, clock, desk, trace, first, start, stop):
                 length = size(space, rows, now, pull, hyper)
                 if length > TINY:  # an empty row moves nothing
                     taken = step(margin, suffered, slope, length, pull, now, hyper)
-                    if not taken * taken * length <= desk.notes[DESK_FAR]:
+                    if not taken * taken * length <= hyper.numbers[FARTHEST]:
                         return clock - 1, t, total, mistakes, errors, updates
                     if taken != 0.0:
                         taken = move(space, rows, now, pull, taken, margin, hyper)
@@ -81,7 +81,7 @@ def learn(examples, space, hyper, clock, desk, trace, first, start, stop):
             trace[t, TRACE_ASKED] = 1.0 if asked else 0.0
             for k in range(trace.shape[1] - TRACED):
                 trace[t, TRACED + k] = scores[k]
-    desk.notes[DESK_CLOCK] = clock
+    hyper.numbers[PLAYED] = clock
     return clock, stop, total, mistakes, errors, updates
 
 

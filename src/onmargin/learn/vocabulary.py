@@ -52,7 +52,9 @@ ASK_MOST = 27  # how many labels it may ask for
 ASK_WITHIN = 28  # within so many rows (then the rows of the last labels stand at the very end)
 ASK_SHARE = 29  # the share it aims at
 FORGET = 30  # what remains of a hypothesis after a round
-USER_NUMBERS = 31  # from here on the numbers of a user's own parts
+FARTHEST = 31  # the squared length of the farthest move: beyond it numbers might overflow
+PLAYED = 32  # the clock after the last rounds that were played to their end
+USER_NUMBERS = 33  # from here on the numbers of a user's own parts
 
 # A line of the trace
 TRACE_GUESS = 0  # what was answered
@@ -60,10 +62,6 @@ TRACE_LOSS = 1  # what was suffered
 TRACE_STEP = 2  # how far w moved
 TRACE_ASKED = 3  # 1 where the label was read
 TRACED = 4  # from here on the scores
-
-# The notes of a desk
-DESK_CLOCK = 0  # the clock after the last rounds that were played to their end
-DESK_FAR = 1  # the squared length of the farthest move: beyond it numbers might overflow
 
 # Pegasos' ledger
 PEGASOS_SIGMA = 0  # z = sigma nu
@@ -143,11 +141,10 @@ class Round(NamedTuple):
 
 
 class Desk(NamedTuple):
-    """Scratch: one number per output, padded to eights; and two notes of the call."""
+    """Scratch: one number per output, padded to eights."""
 
     scores: np.ndarray
     pull: np.ndarray
-    notes: np.ndarray  # see DESK_CLOCK, DESK_FAR
 
 
 class Hyper(NamedTuple):
@@ -184,7 +181,7 @@ MORE = {
     "decay": 0.0, "lam": 1.0, "batch": 1.0, "radius": math.inf, "free": 0.0, "suffix": 1.0, "anchor": 1.0,
     "q": 2.0, "scale": 1.0, "l1": 0.0, "delta": 1.0, "tolerance": 0.0, "room": math.inf, "grain": 1e-8,
     "ask_rule": 0.0, "ask_delta": 1.0, "ask_chance": 1.0, "ask_most": math.inf, "ask_within": math.inf,
-    "ask_share": 0.0, "forget": 1.0,
+    "ask_share": 0.0, "forget": 1.0, "farthest": 1e200, "played": 0.0,
 }  # fmt: skip
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..compiled.parts import Part, bound
 from ..compiled.rows import Rows
-from ..learn.vocabulary import DESK_CLOCK, NO_ORDER, NO_TRACE, NONE, Examples
+from ..learn.vocabulary import NO_ORDER, NO_TRACE, NONE, PLAYED, Examples
 from .weights import Model
 
 
@@ -28,6 +28,7 @@ class BoundEntries:
         self.plain = Examples(rows, target, NONE, NONE, NO_ORDER)
         self.weighted = Examples(rows, target, self.weight, NONE, NO_ORDER)
         self.space, self.hyper, self.desk = model.space, model.hyper, model.desk
+        self.hyper.numbers[PLAYED] = model.clock
         self.averaged = bool(self.space.drift.size)
         self.spelled = self.averaged and not model.judges
         self.single = (rows, self.space, self.hyper, self.desk.scores)
@@ -62,7 +63,7 @@ class BoundEntries:
 
     def settle(self) -> None:
         """After Ctrl-C, which Python delivers between two of its own steps: was the round played?"""
-        self.model.clock = int(self.desk.notes[DESK_CLOCK])
+        self.model.clock = int(self.hyper.numbers[PLAYED])
 
     def answer(self) -> bool:
         """The row's scores into `out`, by the average where one is kept; was it finite?"""
