@@ -9,9 +9,10 @@ from sklearn.base import ClassifierMixin
 
 from ..models.asking import Asking
 from .dicts import Example, learn_many, learn_one, open_stream, predict_many
+from .fields import check_lasting
 from .guard import alone, answers, changes, in_place
 from .label_targets import LabelTargets
-from .labels import Labels
+from .labels import Labels, in_order, listed
 from .learner import Learner
 
 
@@ -55,6 +56,14 @@ class Classifier(ClassifierMixin, Learner):  # type: ignore[misc]
         if self._labels is None:
             raise AttributeError("classes_ is known after the first example")
         return self._labels.array
+
+    def _check_lasting(self) -> None:
+        """`classes` may be said in other words: the labels known, in any order."""
+        begun, said = self._begun, self.classes
+        if said is not None and said is not begun.get("classes") and self._labels is not None:
+            if in_order(listed(said)) == self._labels.known:
+                begun = begun | {"classes": said}
+        check_lasting(self, begun)
 
     def _refuse_new_class(self) -> None:
         """Refuse what cannot grow (a cost matrix has its size)."""
