@@ -165,7 +165,7 @@ def test_announced_classes_stay_in_mid_stream():
     model.set_params(classes=(1, 0)).partial_fit(X, [0, 1, 0])  # the same in other words
     for call in (lambda: model.partial_fit(X, [0, 1, 0]), lambda: model.learn_one({0: 1.0}, 1)):
         model.set_params(classes=[0, 1, 2])
-        with pytest.raises(BadInput, match=r"classes= was None when learning began and is \[0, 1, 2\] now"):
+        with pytest.raises(BadInput, match=r"classes=\[0, 1, 2\], but learning began with \[0, 1\]"):
             call()
     model.fit(X, [0, 1, 2])  # anew is well
     assert model.classes_.tolist() == [0, 1, 2]
@@ -176,7 +176,7 @@ def test_announced_classes_of_dicts_and_of_bbq_stay():
     for one in (model, asking):
         one.learn_one({"a": 1.0}, "x")
         one.set_params(classes=["x", "z"])
-        with pytest.raises(BadInput, match="classes= was"):
+        with pytest.raises(BadInput, match="but learning began with \\['x', 'y'\\]"):
             one.learn_one({"a": 1.0}, "x")
         one.set_params(classes=["x", "y"]).learn_one({"a": 1.0}, "y")
 

@@ -193,7 +193,7 @@ def test_other_flags_want_a_bool(made):
 
 
 def test_words_of_refusals():
-    with pytest.raises(BadInput, match="row 0 has an infinity in column 1"):
+    with pytest.raises(BadInput, match="has an infinity in column 1"):
         om.Perceptron().fit([[1.0, np.inf, 0.0]] * 2, [0, 1])
     with pytest.raises(BadInput, match="got the class Perceptron; wanted a learner of this library, such"):
         om.progressive(om.Perceptron, X, Y)

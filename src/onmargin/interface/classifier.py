@@ -7,12 +7,12 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import ClassifierMixin
 
+from ..errors import BadInput, shown
 from ..models.asking import Asking
 from .dicts import Example, learn_many, learn_one, open_stream, predict_many
-from .fields import check_lasting
 from .guard import alone, answers, changes, in_place
 from .label_targets import LabelTargets
-from .labels import Labels, in_order, listed
+from .labels import Labels, in_order, listed, shortened
 from .learner import Learner
 
 
@@ -58,12 +58,14 @@ class Classifier(ClassifierMixin, Learner):  # type: ignore[misc]
         return self._labels.array
 
     def _check_lasting(self) -> None:
-        """`classes` may be said in other words: the labels known, in any order."""
-        begun, said = self._begun, self.classes
-        if said is not None and said is not begun.get("classes") and self._labels is not None:
-            if in_order(listed(said)) == self._labels.known:
-                begun = begun | {"classes": said}
-        check_lasting(self, begun)
+        """Also `classes`: what is said of the labels in mid-stream must be so."""
+        super()._check_lasting()
+        if self.classes is not None and self._labels is not None:
+            if in_order(listed(self.classes)) != self._labels.known:
+                raise BadInput(
+                    f"classes={shown(self.classes)}, but learning began with {shortened(self._labels.known)}; "
+                    "set it back, or fit anew"
+                )
 
     def _refuse_new_class(self) -> None:
         """Refuse what cannot grow (a cost matrix has its size)."""

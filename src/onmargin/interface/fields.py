@@ -266,7 +266,7 @@ class Averaged:
 class Classes:
     """A closed set of labels known before the first example."""
 
-    classes: object = plain(default=None, lasting=True)
+    classes: object = plain(default=None)
 
 
 @group
