@@ -156,8 +156,7 @@ class RidgeClassifier(KernelForm, Classifier, Shuffled, Growing, Classes, Kernel
 
     def estimates_of(self, rows: Rows, count: int, table: Table) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The same of rows in the loop's form; `table` is what they came from (None: a dict)."""
-        model = cast(RidgeModel, self._fitted())
-        model = model if table is None else model.with_room(table.shape[1])
+        model = cast(RidgeModel, self._form().with_room(self._fitted(), table))
         *found, done = model.estimates(rows, count)
         if done < count:
             raise self._bad_row(table, done, "nothing was predicted")

@@ -383,7 +383,7 @@ class AsksForLabels(ClassifierMixin, River):  # type: ignore[misc]
         self, inner: Classifier, model: Model, rows: Rows, count: int, table: Table, done: str
     ) -> tuple[np.ndarray, np.ndarray]:
         """|p| and, where the rule asks for it, |x|^2 of rows."""
-        model = model if table is None else model.with_room(table.shape[1])
+        model = inner._form().with_room(model, table)
         scores, reached = model.scores(rows, count, False)
         if reached < count:
             if table is None:

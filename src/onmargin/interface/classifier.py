@@ -62,10 +62,8 @@ class Classifier(ClassifierMixin, Learner):  # type: ignore[misc]
         super()._check_lasting()
         if self.classes is not None and self._labels is not None:
             if in_order(listed(self.classes)) != self._labels.known:
-                raise BadInput(
-                    f"classes={shown(self.classes)}, but learning began with {shortened(self._labels.known)}; "
-                    "set it back, or fit anew"
-                )
+                begun = f"learning began with {shortened(self._labels.known)}"
+                raise BadInput(f"classes={shown(self.classes)}, but {begun}; set it back, or fit anew")
 
     def _refuse_new_class(self) -> None:
         """Refuse what cannot grow (a cost matrix has its size)."""

@@ -88,8 +88,9 @@ class LabelTargets(NumberTargets):
     def _labels_from(self, y: Any, classes: Any) -> Labels:
         """The labels a fit starts from: announced, or those of y."""
         announced, apart = self.owner.classes if classes is None else classes, self.owner._rows_apart
-        if self.owner.classes is not None and in_order(listed(announced)) != self.known():
-            raise BadInput(f"classes={shown(classes)}, but the parameter says {shown(self.owner.classes)}")
+        said = self.owner.classes
+        if said is not None and in_order(listed(announced)) != in_order(listed(said)):
+            raise BadInput(f"classes={shown(classes)}, but the parameter says {shown(said)}; say it once")
         sets = y.ndim == 2
         if announced is not None:
             return Labels(listed(announced), closed=True, sets=sets, apart=apart)

@@ -427,7 +427,7 @@ class Learner(River):
         model = self._fitted()
         self._check_lasting()
         X = self._form().narrowed(self._table(X, reset=False))
-        model = model.with_room(X.shape[1])
+        model = self._form().with_room(model, X)
         scores, done = model.scores(self._rows(X), X.shape[0], model.start.average)
         if done < X.shape[0]:
             raise self._bad_row(X, done, "nothing was predicted")

@@ -284,6 +284,10 @@ class SupportForm(WeightsForm):
         """A distance counts columns never met."""
         return X
 
+    def with_room(self, model: Model, X: Table) -> Model:
+        """Vectors have their own columns."""
+        return model
+
     def learned(self, X: Table, learning: bool) -> Table:
         """A precomputed table is square, and an array."""
         if not self.learner._is_precomputed():

@@ -127,6 +127,14 @@ class WeightsForm:
             return X
         return X[:, :known] if self.owner._fitted().linear else with_length(X[:, :known], X[:, known:])
 
+    def with_room(self, model: Model, X: Table) -> Model:
+        """The model, or a wider copy, to answer a table: columns never met have one beyond all others."""
+        if X is None or X.shape[1] < model.start.slots:
+            return model
+        wide = model.copy()
+        wide.widen(X.shape[1] + 1)
+        return wide
+
     def learned(self, X: Table, learning: bool) -> Table:
         """The table as the model takes it."""
         return X

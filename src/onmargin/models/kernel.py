@@ -54,10 +54,6 @@ class KernelModel(Model):
         self._prepare()
         self._begin()
 
-    def with_room(self, features: int) -> Self:
-        """Itself: vectors have their own columns, and those never met come after all others."""
-        return self
-
     # ---- a subclass's part
 
     def _begin(self) -> None:

@@ -148,14 +148,6 @@ class Model:
         """Is a score <w, x>? Then features never met add nothing; otherwise their length counts."""
         return self.row.space.flat
 
-    def with_room(self, features: int) -> Self:
-        """Itself, or a wider copy, for a table of so many columns."""
-        if features < self.start.slots:
-            return self
-        wide = self.copy()
-        wide.widen(features + 1)
-        return wide
-
     @property
     def mergeable(self) -> bool:
         """Are weights all it keeps?"""
