@@ -181,6 +181,12 @@ def test_announced_classes_of_dicts_and_of_bbq_stay():
         one.set_params(classes=["x", "y"]).learn_one({"a": 1.0}, "y")
 
 
+def test_the_call_and_the_parameter_announce_the_same():
+    with pytest.raises(BadInput, match="but the parameter says"):
+        PA(classes=[0, 1]).partial_fit(X, [0, 1, 0], classes=[0, 1, 2])
+    PA(classes=[0, 1]).partial_fit(X, [0, 1, 0], classes=[1, 0])
+
+
 def test_an_array_of_classes_is_compared_by_what_it_holds():
     model = PA(classes=np.array([0, 1])).partial_fit(X, [0, 1, 0])
     model.set_params(classes=np.array([0, 1])).partial_fit(X, [0, 1, 0]).predict(X)

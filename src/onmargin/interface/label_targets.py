@@ -20,6 +20,7 @@ from .dicts import Example
 from .labels import (
     SEVERAL,
     Labels,
+    agreed,
     check_label,
     checked_class_weight,
     distinct,
@@ -87,10 +88,7 @@ class LabelTargets(NumberTargets):
 
     def _labels_from(self, y: Any, classes: Any) -> Labels:
         """The labels a fit starts from: announced, or those of y."""
-        announced, apart = self.owner.classes if classes is None else classes, self.owner._rows_apart
-        said = self.owner.classes
-        if said is not None and in_order(listed(announced)) != in_order(listed(said)):
-            raise BadInput(f"classes={shown(classes)}, but the parameter says {shown(said)}; say it once")
+        announced, apart = agreed(self.owner.classes, classes), self.owner._rows_apart
         sets = y.ndim == 2
         if announced is not None:
             return Labels(listed(announced), closed=True, sets=sets, apart=apart)

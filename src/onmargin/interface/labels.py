@@ -211,6 +211,15 @@ def listed(classes: Any) -> list[Any]:
     return labels
 
 
+def agreed(said: Any, given: Any) -> Any:
+    """The labels announced: by the parameter, by the call, or by both alike."""
+    if said is None or given is None:
+        return said if given is None else given
+    if in_order(listed(said)) != in_order(listed(given)):
+        raise BadInput(f"classes={shown(given)}, but the parameter says {shown(said)}; say it once")
+    return given
+
+
 def label_array(y: Any) -> np.ndarray:
     """Labels as an array; an object array where a list mixes kinds, so that each keeps its own.
 
