@@ -423,7 +423,7 @@ def failing(model):
     """Names of River's checks that do not pass, on short sets."""
     whole, names = checks._yield_datasets, set()
     checks._yield_datasets = lambda model, scale=1: (
-        list(itertools.islice(s, 20)) for s in whole(model, scale)
+        list(itertools.islice(s, 30)) for s in whole(model, scale)
     )
     for check in checks.yield_checks(model):
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from typing import Any
@@ -126,10 +127,14 @@ def test_names_of_other_libraries_are_answered_with_ours(cls: Any, name: str) ->
         return
     with pytest.raises(TypeError) as caught:
         cls(**{name: 1})
-    has_step = "step" in cls().get_params()
-    wanted = THEIRS[name] if name != "loss" or has_step else "leave it out"
-    assert isinstance(caught.value, OnmarginError) and wanted in str(caught.value)
-    assert "\n" not in str(caught.value)
+    ours, said = set(cls().get_params()), str(caught.value)
+    wanted = THEIRS[name] if name != "loss" or "step" in ours else "leave it out"
+    assert isinstance(caught.value, OnmarginError) and "\n" not in said
+    assert set(re.findall(r"(?:use|or|and) (\w+)=", said)) <= ours  # nothing that it has not
+    if name != "eta0" and (wanted[:-1] in ours or not wanted.endswith("=")):
+        assert wanted in said
+    if name == "eta0" and {"C", "rate", "prior"} & ours:
+        assert "use C=" in said or "use rate=" in said or "use lam=" in said
 
 
 @pytest.mark.parametrize(("loss", "step"), [("squared_hinge", "pa2"), ("hinge", "pa1")])
@@ -140,7 +145,8 @@ def test_the_answer_depends_on_the_value(loss: str, step: str) -> None:
 
 @pytest.mark.parametrize("name", THEIRS)
 def test_set_params_answers_them_too(name: str) -> None:
-    error = refuses(taught(om.PassiveAggressiveClassifier), lambda model: model.set_params(**{name: 1}))
+    cls = om.PassiveAggressiveRegressor if name == "eps" else om.PassiveAggressiveClassifier
+    error = refuses(taught(cls), lambda model: model.set_params(**{name: 1}))
     assert THEIRS[name] in str(error)
 
 

@@ -273,7 +273,8 @@ def test_groups_of_queries_are_left_out_in_turn():
     X, y, qid = drawn(6, queries=30)
     ranker, folds = om.PairedRanker(random_state=0, average=True), GroupKFold(3)
     pipe = make_pipeline(StandardScaler(), ranker)
-    got = cross_val_score(pipe, X, y, groups=qid, cv=folds, params={"pairedranker__qid": qid})
+    with pytest.warns(UserWarning, match="no qid inside a search"):  # (its score has none)
+        got = cross_val_score(pipe, X, y, groups=qid, cv=folds, params={"pairedranker__qid": qid})
     with sklearn.config_context(enable_metadata_routing=True):
         asking = clone(ranker).set_fit_request(qid=True).set_score_request(qid=True)
         options = {"params": {"qid": qid, "groups": qid}, "cv": folds, "error_score": "raise"}
@@ -284,3 +285,12 @@ def test_groups_of_queries_are_left_out_in_turn():
         model = clone(pipe).fit(X[some], y[some], pairedranker__qid=qid[some])
         assert got[number] == model.score(X[others], y[others])
         assert routed[number] == om.metrics.ndcg(y[others], model.predict(X[others]), qid=qid[others])
+
+
+def test_a_search_without_queries_is_warned_of_once():
+    table = np.random.default_rng(0).normal(size=(40, 3))
+    grades = (table[:, 0] > 0).astype(int)
+    with pytest.warns(UserWarning, match="no qid inside a search: all rows are one query") as said:
+        cross_val_score(om.PairedRanker(max_iter=1), table, grades)
+    assert len(said) == 1
+    om.PairedRanker(max_iter=1).fit(table, grades).score(table, grades)  # one query is meant here

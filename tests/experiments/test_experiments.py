@@ -64,3 +64,12 @@ def test_a_set_that_is_not_there_is_one_line(monkeypatch, tmp_path: Path):
     monkeypatch.setenv("ONMARGIN_DATA", str(tmp_path))
     with pytest.raises(BadInput, match="set ONMARGIN_DATA"):
         real.usps()
+
+
+@pytest.mark.parametrize("name", sorted(NEED))
+def test_an_experiment_without_its_set_is_one_line(name, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("ONMARGIN_DATA", str(tmp_path))
+    monkeypatch.setattr("sys.argv", ["experiments", name])
+    assert import_module("onmargin.experiments.__main__").main() == 2
+    said = capsys.readouterr()
+    assert said.out == "" and said.err.count("\n") == 1 and said.err.startswith(f"{name}: {NEED[name]}/")

@@ -121,3 +121,24 @@ def test_no_table_for_a_model_that_grows_by_numbers(call, table):
     with pytest.raises(ValueError, match=r"Expected 2D array|Found array with") as refused:
         model.predict(table) if call == "predict" else model.partial_fit(table, [2, 1])
     assert "\n" not in str(refused.value)
+
+
+def test_a_sampler_around_a_learner_with_an_order_of_its_own():
+    model = om.SelectiveSampler(om.Pegasos(), random_state=0).fit(X, Y)
+    assert 0 < model.n_queries_ <= len(X)
+
+
+def test_a_sampler_around_a_learner_with_costs():
+    cost = np.array([[0.0, 1.0, 2.0], [1.0, 0.0, 1.0], [2.0, 1.0, 0.0]])
+    labels = np.digitize(X[:, 0], [-0.5, 0.5])
+    model = om.SelectiveSampler(om.PassiveAggressiveClassifier(cost=cost), random_state=0).fit(X, labels)
+    asked = model.n_queries_
+    model.partial_fit(X, labels)
+    assert model.predict_one(dict(enumerate(X[0]))) in (0, 1, 2) and model.n_queries_ == asked > 0
+
+
+def test_a_ball_has_no_features_to_name():
+    for kernel in (None, "rbf"):
+        ball = om.PassiveAggressiveUniclass(kernel=kernel, epsilon=0.5).fit(X)
+        with pytest.raises(BadInput, match="a ball has a distance"):
+            ball.top_features()

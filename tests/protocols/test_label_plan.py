@@ -203,3 +203,8 @@ def test_the_outlook_of_the_adaptive_rule_knows_how_long_rows_are():
     spread = 0.01 * longest  # at the least: no moves
     sure = np.abs(model.decision_function(10 * X))
     assert moves and om.label_plan(model, 10 * X).expected >= (spread / (spread + sure)).sum()
+
+
+def test_a_learner_with_an_order_of_its_own():
+    plan = om.label_plan(om.Pegasos(), X, Y, budgets=(20,), rules="random", seeds=1)
+    assert 10 < plan.rows[0]["labels"] <= 20 and plan.rows[0]["error"] < 0.5

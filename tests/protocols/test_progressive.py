@@ -276,3 +276,48 @@ def test_what_is_no_learner_and_no_pair_is_one_line():
         with pytest.raises(BadInput) as caught:
             call()
         assert "\n" not in str(caught.value)
+
+
+def never(space, scores, now, hyper):
+    return False
+
+
+def sometimes(space, scores, now, hyper):
+    return now.clock % 3 == 0
+
+
+@pytest.mark.parametrize("query", [never, sometimes])
+def test_mistakes_are_counted_whether_the_label_was_asked_for_or_not(query):
+    X, y = stream(2)
+    recipe = om.Recipe(step="pa1", query=query)
+    run = om.progressive(om.OnlineClassifier(recipe), X, y)
+    wrong = np.asarray(run.predictions) != y
+    assert run.mistakes == wrong.sum() > 0 and run.error_rate == wrong.mean()
+    assert run.metrics("error_rate")["error_rate"] == pytest.approx(wrong.mean())
+    assert run.curve()[1][-1] == pytest.approx(wrong.mean())
+    assert run.queried.sum() == (0 if query is never else len(y) // 3)
+    assert om.progressive(om.OnlineClassifier(recipe), X, y, trace="sums").mistakes == wrong.sum()
+    assert om.progressive(om.OnlineClassifier(recipe), X, y, delay=1).mistakes > 0
+    dicts = [(dict(enumerate(x)), label) for x, label in zip(X.tolist(), y.tolist(), strict=True)]
+    each = om.progressive(om.OnlineClassifier(recipe, classes=np.unique(y).tolist()), dicts)
+    assert each.mistakes == wrong.sum() and each.queried.sum() == run.queried.sum()
+    weights = (np.arange(len(y)) % 2).astype(float)
+    half = om.progressive(om.OnlineClassifier(recipe), X, y, sample_weight=weights)
+    assert half.mistakes == (np.asarray(half.predictions) != y)[weights > 0].sum()
+
+
+def test_a_sweep_asks_by_the_query_of_its_recipe():
+    X, y = stream(2)
+    model = om.OnlineClassifier(om.Recipe(query=never))
+    found = om.sweep(model, {"rate": [0.5, 1.0]}, X, y)
+    assert [row["updates"] for row in found.rows] == [0, 0]
+
+
+@pytest.mark.parametrize(
+    "model", [om.SelectiveSampler(om.PassiveAggressiveClassifier(), random_state=0), om.BBQ(random_state=0)]
+)
+def test_regret_of_learners_that_ask(model):
+    X, y = stream(2)
+    run = om.progressive(model, X / np.abs(X).max() / X.shape[1], y)
+    theirs = run.losses.sum() - run.queried.sum()  # the hinge at 0 is 1
+    assert run.regret(np.zeros((1, X.shape[1]))) == pytest.approx(theirs)

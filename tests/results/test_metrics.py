@@ -236,6 +236,10 @@ def test_the_label_rankings_are_those_of_scikit_learn(seed):
     assert metrics.mean_average_precision(Y, scores) == pytest.approx(sum(precision) / 60, **close)
     skipped = metrics.mean_average_precision(Y, scores, skip_empty=True)
     assert skipped == pytest.approx(np.mean(precision), **close)
+    gains = [metrics.ndcg(y, s) for y, s in zip(Y[some], scores[some], strict=True)]
+    assert metrics.ndcg(Y, scores, skip_empty=True) == pytest.approx(np.mean(gains), **close)
+    assert metrics.ndcg(Y, scores) == pytest.approx(np.sum(gains) / 60, **close)
+    assert np.isnan(metrics.ndcg(0 * Y, scores, skip_empty=True))
     grades = draw.integers(0, 5, (60, 7)) * Y
     for k in (None, 1, 3, 50):
         linear, exponential = (

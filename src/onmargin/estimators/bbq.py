@@ -15,6 +15,7 @@ from ..interface.fields import (
     Shuffled,
     above_zero,
     check_limits,
+    flag,
     learner,
     one_of,
     plain,
@@ -26,6 +27,12 @@ from ..models.asking import Chosen
 from ..models.weights import Model
 from ..results.label_plan import Outlook
 from .ridge import RidgeClassifier
+
+# Parameters of the learner inside.
+SHARED = (
+    "epsilon", "fit_intercept", "scale", "kernel", "gamma", "degree", "coef0", "classes", "shuffle",
+    "random_state",
+)  # fmt: skip
 
 
 def below_1(value: float) -> bool:
@@ -77,8 +84,8 @@ class BBQ(AsksForLabels, Shuffled, Classes, KernelParameters):
         also=below_1,
         wanted="a number above 0 and below 1, or None",
     )
-    fit_intercept: bool = plain(default=False)
-    scale: bool = plain(default=True)
+    fit_intercept: bool = flag(default=False)
+    scale: bool = flag(default=True)
     random_state: Any = plain(default=None)
 
     variants = ()
@@ -93,11 +100,12 @@ class BBQ(AsksForLabels, Shuffled, Classes, KernelParameters):
         return False
 
     def _made_inner(self) -> Classifier:
-        return RidgeClassifier(
-            epsilon=self.epsilon, fit_intercept=self.fit_intercept, scale=self.scale, kernel=self.kernel,
-            gamma=self.gamma, degree=self.degree, coef0=self.coef0, classes=self.classes,
-            shuffle=self.shuffle, random_state=self.random_state,
-        )  # fmt: skip
+        return RidgeClassifier(**{name: getattr(self, name) for name in SHARED})
+
+    def _hand_on(self, inner: Classifier) -> None:
+        for name in SHARED:
+            if getattr(inner, name) is not getattr(self, name):
+                setattr(inner, name, getattr(self, name))
 
     def _rule_numbers(self) -> Chosen:
         check_limits(self)

@@ -7,7 +7,7 @@ from typing import Self
 import numpy as np
 
 from ..errors import BadInput
-from ..interface.fields import Averaged, Intercept, Passes, Shuffled, above_zero, learner, one_of, plain
+from ..interface.fields import Averaged, Intercept, Passes, Shuffled, above_zero, flag, learner, one_of
 from ..interface.groups import Grouped, Rounds, no_rounds, read_groups, weights_of_groups
 from ..interface.guard import answers
 from ..models.weights import Model, Numbers
@@ -58,7 +58,7 @@ class CandidateClassifier(Grouped, Passes, Shuffled, Intercept, Averaged):
 
     step: str = one_of("pa", "pa1", "pa2", "perceptron", default="pa1", listed=True)
     C: float = above_zero(default=1.0, inf=True)
-    fit_intercept: bool = plain(default=False, lasting=True)
+    fit_intercept: bool = flag(default=False, lasting=True)
 
     not_in_sklearn = NOT_OF_GROUPS
 

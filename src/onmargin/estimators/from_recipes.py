@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..compiled.parts import plain as plain_python
-from ..errors import BadInput
+from ..errors import BadInput, shown
 from ..interface.classifier import Classifier
 from ..interface.dicts import Example
 from ..interface.fields import (
@@ -65,10 +65,10 @@ class OfRecipe(Learner):
 
     def _check_parameters(self) -> None:
         if not isinstance(self.recipe, Recipe):
-            raise BadInput(f"recipe={self.recipe!r}; wanted an om.Recipe(...)")
+            raise BadInput(f"recipe={shown(self.recipe)}; wanted an om.Recipe(...)")
         if self.recipe.regression != self._learns_numbers:
             fits = "OnlineRegressor" if self.recipe.regression else "OnlineClassifier"
-            raise BadInput(f"{self.recipe!r} is for an {fits}")
+            raise BadInput(f"{shown(self.recipe)} is for an {fits}")
         super()._check_parameters()
         if getattr(self, "average", False) and self.recipe.given["space"] == "soft":
             raise BadInput(NOT_SPARSE)

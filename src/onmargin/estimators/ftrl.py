@@ -11,7 +11,7 @@ from scipy.special import expit
 from sklearn.utils.metaestimators import available_if
 
 from ..compiled.parts import plain as plain_python
-from ..errors import BadInput
+from ..errors import BadInput, shown
 from ..interface.classifier import Classifier
 from ..interface.dicts import open_stream
 from ..interface.fields import (
@@ -20,6 +20,7 @@ from ..interface.fields import (
     Labelled,
     Linear,
     above_zero,
+    flag,
     from_zero,
     group,
     learner,
@@ -62,7 +63,7 @@ class Regularisation:
     groups: object = plain(default=None, lasting=True)
     l1: float = from_zero(default=0.0, lasting=True)
     radius: float = above_zero(default=1.0, lasting=True)
-    signed: bool = plain(default=True, lasting=True)
+    signed: bool = flag(default=True, lasting=True)
     adagrad_delta: float = above_zero(default=1.0, lasting=True)
     coin_epsilon: float = above_zero(default=1.0, lasting=True)
 
@@ -106,7 +107,7 @@ class FTRL(Learner):
         if self._loss_name not in self._allowed:
             kinds = "classes" if self._allowed is OF_LABELS else "numbers"
             wanted = ", ".join(map(repr, self._allowed))
-            raise BadInput(f"loss={self.loss!r}; wanted one of {wanted} for {kinds}")
+            raise BadInput(f"loss={shown(self.loss)}; wanted one of {wanted} for {kinds}")
         if getattr(self, "horizon", None) is not None and (self.regularizer != "l2" or self.l1):
             raise BadInput("horizon= multiplies weights; it is for regularizer='l2' without l1")
         self._check_together()
@@ -153,7 +154,10 @@ class FTRL(Learner):
     @property
     def p_(self) -> float:
         """p of the p-norm and group norm: given, or from the number of coordinates at the start."""
-        q = float(self._fitted().numbers["q"])
+        numbers = self._fitted().numbers
+        if "q" not in numbers:
+            raise AttributeError(f"p_ is of regularizer='pnorm' and 'group', not of {self.regularizer!r}")
+        q = float(numbers["q"])
         return q / (q - 1)
 
     def _dual_exponent(self) -> float:

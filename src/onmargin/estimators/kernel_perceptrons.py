@@ -12,6 +12,7 @@ from ..interface.fields import (
     KernelParameters,
     Labelled,
     Linear,
+    flag,
     from_zero,
     group,
     learner,
@@ -27,7 +28,7 @@ class _Kernelled(Linear, Labelled, KernelParameters, Budget):
     """Always in kernel form; no constant coordinate unless asked for."""
 
     kernel: object = plain(default="rbf", lasting=True)
-    fit_intercept: bool = plain(default=False, lasting=True)
+    fit_intercept: bool = flag(default=False, lasting=True)
     dtype: str | None = precision(default=None)
 
 
@@ -101,7 +102,7 @@ class Projectron(KernelPerceptron, _Kernelled, Averaged):
     """
 
     tolerance: float = from_zero(default=0.1, lasting=True)
-    plus: bool = plain(default=False, lasting=True)
+    plus: bool = flag(default=False, lasting=True)
 
     _solves = True
     _keeps_square = True

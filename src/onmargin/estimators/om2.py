@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 import scipy.sparse as sp
 
-from ..errors import BadInput
+from ..errors import BadInput, shown
 from ..features.slots import Slots
 from ..interface.classifier import Classifier
 from ..interface.fields import (
@@ -97,8 +97,8 @@ class OM2(KernelForm, Classifier, Passes, Shuffled, Growing, Labelled):
             return ["linear", *(("rbf", {"times": width}) for width in WIDTHS)]
         if isinstance(self.kernels, str) or not isinstance(self.kernels, list | tuple) or not self.kernels:
             raise BadInput(
-                f"kernels={self.kernels!r}; wanted a list of names, (name, parameters) pairs, functions or "
-                "om.kernels, or 'precomputed'"
+                f"kernels={shown(self.kernels)}; wanted a list of names, (name, parameters) pairs, functions "
+                "or om.kernels, or 'precomputed'"
             )
         return list(self.kernels)
 
@@ -127,7 +127,7 @@ class OM2(KernelForm, Classifier, Passes, Shuffled, Growing, Labelled):
             names.get(column, column) if isinstance(column, Hashable) else column for column in _single(view)
         ]
         if not found or not all(isinstance(column, int | np.integer) and column >= 0 for column in found):
-            raise BadInput(f"views has {view!r}; wanted groups of column numbers, or names of columns")
+            raise BadInput(f"views has {shown(view)}; wanted groups of column numbers, or names of columns")
         if width and max(found) >= width and not self._columns.by_name:
             raise BadInput(f"views names column {max(found)}, but X has {width} columns")
         return np.array(found, np.int64)
@@ -155,7 +155,7 @@ class OM2(KernelForm, Classifier, Passes, Shuffled, Growing, Labelled):
         if not self._is_precomputed():
             listed = self._listed()
             if self.views is not None and not isinstance(self.views, list | tuple):
-                raise BadInput(f"views={self.views!r}; wanted groups of column numbers, one per kernel")
+                raise BadInput(f"views={shown(self.views)}; wanted groups of column numbers, one per kernel")
             if self.views is not None and len(self.views) != len(listed):
                 raise BadInput(f"views has {len(self.views)} groups; wanted {len(listed)}, one per kernel")
         super()._check_parameters()
@@ -221,7 +221,7 @@ def _made(kernel: Any, gamma: float | None) -> Kernel:
             given["gamma"] = None if gamma is None else times * gamma
         unknown = set(given) - {"gamma", "degree", "coef0"}
         if unknown:
-            raise BadInput(f"kernel {kernel!r} has an unknown parameter {unknown.pop()!r}")
+            raise BadInput(f"kernel {shown(kernel)} has an unknown parameter {shown(unknown.pop())}")
         made = named(kernel[0], **given)
     else:
         made = named(kernel)
@@ -235,7 +235,7 @@ def _single(view: Any) -> list[Any]:
     try:
         return [view] if isinstance(view, str) else list(view)
     except TypeError:
-        raise BadInput(f"views has {view!r}; wanted groups of columns, numbers or names") from None
+        raise BadInput(f"views has {shown(view)}; wanted groups of columns, numbers or names") from None
 
 
 def _said(kernel: Any) -> str:

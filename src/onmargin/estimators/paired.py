@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from ..compiled.checks import first_not_finite
 from ..compiled.rows import Rows
-from ..errors import BadInput
+from ..errors import BadInput, shown
 from ..interface.classifier import Classifier
 from ..interface.dicts import ModelStream
 from ..interface.fields import (
@@ -113,7 +113,9 @@ class PairedClassifier(KernelForm, Classifier, Linear, Averaged, Classes, Kernel
     def _check_parameters(self) -> None:
         super()._check_parameters()
         if self.reservoir > MOST:
-            raise BadInput(f"reservoir={self.reservoir!r}; wanted at most {MOST:,} examples of each class")
+            raise BadInput(
+                f"reservoir={shown(self.reservoir)}; wanted at most {MOST:,} examples of each class"
+            )
 
     # ---- the model
 

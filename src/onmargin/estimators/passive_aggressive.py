@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..errors import BadInput
+from ..errors import BadInput, shown
 from ..interface.classifier import Classifier
 from ..interface.fields import (
     Averaged,
@@ -98,7 +98,7 @@ class PassiveAggressiveClassifier(
         try:
             cost = np.asarray(self.cost, float)
         except (TypeError, ValueError):
-            raise BadInput(f"cost={self.cost!r}; wanted a square matrix of numbers") from None
+            raise BadInput(f"cost={shown(self.cost)}; wanted a square matrix of numbers") from None
         known = 0 if self._labels is None else len(self._labels.known)
         if self._targets().sets:
             raise BadInput("cost= is for one label per example; leave it out for sets of labels")

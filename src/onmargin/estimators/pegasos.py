@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import clone as sklearn_clone
 from sklearn.utils.validation import _num_samples
 
-from ..errors import BadInput
+from ..errors import BadInput, as_float, shown
 from ..features.slots import Slots
 from ..interface.classifier import Classifier
 from ..interface.fields import (
@@ -20,6 +20,7 @@ from ..interface.fields import (
     Labelled,
     Passes,
     above_zero,
+    flag,
     learner,
     one_of,
     plain,
@@ -36,6 +37,8 @@ from ..interface.support import KernelForm
 from ..interface.tables import Table
 from ..learn.vocabulary import NO_ORDER
 from ..models.weights import Model, Numbers
+
+LEAST = 1e-6  # of the share that is averaged: a smaller one is the last weights alone
 
 
 @learner
@@ -81,7 +84,7 @@ class Pegasos(KernelForm, Classifier, Passes, Growing, Intercept, Labelled, Kern
     lam: float | None = above_zero(default=None, none=True, lasting=True)
     order: str = one_of("shuffle", "cyclic", "random", default="shuffle")
     batch_size: int = whole(default=1, lasting=True)
-    project: bool = plain(default=False, lasting=True)
+    project: bool = flag(default=False, lasting=True)
     average: bool | float = plain(default=True, lasting=True)
     prior: Any = plain(default=None)
     multiclass: str = one_of("crammer_singer", "one_vs_all", default="crammer_singer", lasting=True)
@@ -120,12 +123,13 @@ class Pegasos(KernelForm, Classifier, Passes, Growing, Intercept, Labelled, Kern
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if isinstance(self.fit_intercept, str) and self.fit_intercept != "free":
-            raise BadInput(f"fit_intercept={self.fit_intercept!r}; wanted True, False or 'free'")
+        if not isinstance(self.fit_intercept, bool | np.bool_) and self.fit_intercept != "free":
+            raise BadInput(f"fit_intercept={shown(self.fit_intercept)}; wanted True, False or 'free'")
         if not isinstance(self.average, bool | np.bool_):
             require_positive("average", self.average, False, False)
-            if self.average >= 1:
-                raise BadInput(f"average={self.average!r}; wanted True, False or a share below 1")
+            if not LEAST <= self.average < 1:
+                share = f"a share below 1 (from {LEAST:g} on)"
+                raise BadInput(f"average={shown(self.average)}; wanted True, False or {share}")
         if self._suffix < 1 and self.fit_intercept == "free":
             raise BadInput("fit_intercept='free' is averaged over all rounds; set average=True or False")
         if self.project and self.fit_intercept == "free":
@@ -141,7 +145,7 @@ class Pegasos(KernelForm, Classifier, Passes, Growing, Intercept, Labelled, Kern
         """What only weights can do."""
         for name, used in (
             ("project=True", self.project), ("prior=", self.prior is not None),
-            (f"average={self.average!r}", self._suffix < 1),
+            (f"average={shown(self.average)}", self._suffix < 1),
             ("fit_intercept='free'", self.fit_intercept == "free"),
         ):  # fmt: skip
             if used:
@@ -166,7 +170,7 @@ class Pegasos(KernelForm, Classifier, Passes, Growing, Intercept, Labelled, Kern
         lam = float(self.lam) if self.lam is not None else begun.get("lam", self._lam)
         radius = begun.get("radius", 1.0 / math.sqrt(lam)) if self.project else math.inf
         return {
-            "lam": lam, "batch": self.batch_size, "rate": 1.0 / self.batch_size, "radius": radius,
+            "lam": lam, "batch": int(self.batch_size), "rate": 1.0 / int(self.batch_size), "radius": radius,
             "free": self.fit_intercept == "free", "suffix": self._suffix,
             "anchor": begun.get("anchor", self._rounds),
         }  # fmt: skip
@@ -216,16 +220,16 @@ class Pegasos(KernelForm, Classifier, Passes, Growing, Intercept, Labelled, Kern
         rows = _num_samples(X)
         self._lam = 1.0 / max(rows, 1)
         begun = self._model.clock if self.warm_start and self._model is not None else 0
-        batch = self.batch_size if isinstance(self.batch_size, int | np.integer) else 1
-        most = self.max_iter if isinstance(self.max_iter, int | np.integer) else 1
-        self._rounds = float(max(-(-(begun + rows * most) // max(batch, 1)), 1))
+        batch = int(self.batch_size) if isinstance(self.batch_size, int | np.integer) else 1
+        most = int(self.max_iter) if isinstance(self.max_iter, int | np.integer) else 1
+        self._rounds = as_float(max(-(-(begun + rows * most) // max(batch, 1)), 1))
         super()._fit(X, y, coef, intercept, sample_weight)
         del self._lam, self._rounds
         return self
 
     def _svm(self) -> SvmObjective:
         ranked, free = self.multiclass == "crammer_singer", self.fit_intercept == "free"
-        return SvmObjective(self, ranked, free, self.batch_size)
+        return SvmObjective(self, ranked, free, int(self.batch_size))
 
     def _row_order(self, generator: np.random.Generator, count: int, model: Model) -> np.ndarray:
         return self._orders.next(generator) if self.order != "cyclic" else NO_ORDER
@@ -236,7 +240,7 @@ class Pegasos(KernelForm, Classifier, Passes, Growing, Intercept, Labelled, Kern
         seen = np.flatnonzero(problem.caps > 0)
         if self.batch_size > len(seen):
             raise BadInput(f"batch_size={self.batch_size} is more than the {len(seen)} rows that count")
-        self._orders = Orders(self.order, seen, self.batch_size, model.clock)
+        self._orders = Orders(self.order, seen, int(self.batch_size), model.clock)
         svm.before_passes(model, problem, self.project)
         super()._run_passes(X, model, data)
         self.objective_, self.dual_gap_ = svm.after_passes(model, problem)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
+from types import FrameType
 from typing import Any, Self
 
 import numpy as np
@@ -15,6 +18,8 @@ from ..learn.vocabulary import NONE
 from ..models.queries import cut_in_two, queries_of
 from ..models.weights import Model, Numbers
 from ..results.metrics import ndcg
+
+TOLD: set[tuple[str, int]] = set()  # lines whose search was warned of
 
 
 @learner
@@ -65,6 +70,7 @@ class PairedRanker(Grouped, Passes, Shuffled, Intercept, Averaged):
     def fit(self, X: object, y: object, qid: object = None) -> Self:
         """Learn from scratch (`warm_start`: go on): rows X, their relevance y, their queries (None: one)."""
         fresh = not (self.warm_start and self._model is not None)
+        warn_in_search(qid)
         return self._learn_groups(X, y, qid, fresh, True)
 
     def partial_fit(self, X: object, y: object, qid: object = None) -> Self:
@@ -103,6 +109,7 @@ class PairedRanker(Grouped, Passes, Shuffled, Intercept, Averaged):
     @answers
     def score(self, X: object, y: object, qid: object = None, sample_weight: object = None) -> float:
         """Mean NDCG over the queries; with weights, a query counts as the mean of its rows' weights."""
+        warn_in_search(qid)
         scores = self.predict(X)
         truth = read_relevance(y, len(scores))
         if sample_weight is None:
@@ -112,6 +119,28 @@ class PairedRanker(Grouped, Passes, Shuffled, Intercept, Averaged):
         parts = np.split(order, np.flatnonzero(np.diff(groups[order])) + 1)
         each = [ndcg(truth[part], scores[part]) for part in parts]
         return float(np.average(each, weights=weights_of_groups(sample_weight, groups)))
+
+
+def warn_in_search(qid: object) -> None:
+    """Without queries all rows are one; in a search that is rarely meant, and its folds cut queries apart.
+
+    Said once for the line that began the search (scikit-learn forgets what was said before every fold).
+    """
+    frame: FrameType | None = sys._getframe(1) if qid is None else None
+    searching, place = False, None
+    while frame is not None:
+        module = frame.f_globals.get("__name__", "")
+        searching = searching or module.startswith("sklearn.model_selection")
+        if module.startswith(("sklearn.", "joblib.")):
+            place = frame.f_back or frame
+        frame = frame.f_back
+    if searching and place is not None and (line := (place.f_code.co_filename, place.f_lineno)) not in TOLD:
+        TOLD.add(line)
+        warnings.warn_explicit(
+            "PairedRanker got no qid inside a search: all rows are one query; hand qid on by metadata "
+            "routing (set_fit_request(qid=True), set_score_request(qid=True)), and split by query "
+            "(GroupKFold)", UserWarning, *line,
+        )  # fmt: skip
 
 
 def read_relevance(y: object, count: int) -> np.ndarray:

@@ -13,7 +13,7 @@ from ..errors import BadInput, warn
 from ..features.matrices import read_only
 from ..interface.classifier import Classifier
 from ..interface.dicts import ModelStream
-from ..interface.fields import Classes, Growing, KernelParameters, Shuffled, from_zero, learner, plain
+from ..interface.fields import Classes, Growing, KernelParameters, Shuffled, flag, from_zero, learner, plain
 from ..interface.guard import answers
 from ..interface.passes import TrainingSet
 from ..interface.support import KernelForm
@@ -32,8 +32,8 @@ class RidgeClassifier(KernelForm, Classifier, Shuffled, Growing, Classes, Kernel
     """w = P b over the examples whose label is known, rows being at most 1 long."""
 
     epsilon: float = from_zero(default=0.5)
-    fit_intercept: bool = plain(default=False, lasting=True)
-    scale: bool = plain(default=True)
+    fit_intercept: bool = flag(default=False, lasting=True)
+    scale: bool = flag(default=True)
     random_state: Any = plain(default=None)
 
     inside = True  # not public: BBQ's
@@ -156,7 +156,8 @@ class RidgeClassifier(KernelForm, Classifier, Shuffled, Growing, Classes, Kernel
 
     def estimates_of(self, rows: Rows, count: int, table: Table) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The same of rows in the loop's form; `table` is what they came from (None: a dict)."""
-        *found, done = cast(RidgeModel, self._fitted()).estimates(rows, count)
+        model = cast(RidgeModel, self._form().with_room(self._fitted(), table))
+        *found, done = model.estimates(rows, count)
         if done < count:
             raise self._bad_row(table, done, "nothing was predicted")
         estimates, variances, lengths = found

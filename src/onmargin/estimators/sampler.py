@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import MetaEstimatorMixin, clone
 
-from ..errors import BadInput, require_whole
+from ..errors import LARGEST, BadInput, require_whole, shown
 from ..interface.asks import AsksForLabels
 from ..interface.classifier import Classifier
 from ..interface.fields import (
@@ -76,7 +76,8 @@ class SelectiveSampler(MetaEstimatorMixin, AsksForLabels):  # type: ignore[misc]
     def _made_inner(self) -> Classifier:
         given = self.estimator
         if not isinstance(given, Classifier):
-            raise BadInput(f"estimator={given!r}; wanted a classifier of this library, made")
+            wanted = "wanted a classifier of this library, such as om.Perceptron()"
+            raise BadInput(f"estimator={shown(given)}; {wanted}")
         if given._draws:
             raise BadInput(f"{type(given).__name__} draws by itself; wanted a learner of single examples")
         made: Classifier = clone(given)
@@ -122,11 +123,11 @@ def check_rule(sampler: SelectiveSampler) -> None:
     check_limits(sampler)
     budget, window, rate = sampler.budget, sampler.window, sampler.target_rate
     whole = isinstance(budget, int | np.integer) and not isinstance(budget, bool)
-    if budget is not None and (not whole or budget < 0):
-        raise BadInput(f"budget={budget!r}; wanted a whole number of labels of at least 0, or None")
+    if budget is not None and (not whole or not 0 <= budget <= LARGEST):
+        raise BadInput(f"budget={shown(budget)}; wanted a whole number of labels of at least 0, or None")
     if window is not None:
         require_whole("window", window)
         if not budget:
-            raise BadInput(f"window={window!r} wants budget=, how many labels there may be within it")
+            raise BadInput(f"window={shown(window)} wants budget=, how many labels there may be within it")
     if rate is not None and require_positive("target_rate", rate, False, False) > 1:
-        raise BadInput(f"target_rate={rate!r}; wanted a share of the rows, at most 1")
+        raise BadInput(f"target_rate={shown(rate)}; wanted a share of the rows, at most 1")

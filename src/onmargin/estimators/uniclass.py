@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import OutlierMixin
 
-from ..errors import BadInput
+from ..errors import BadInput, shown
 from ..interface.dicts import Example, learn_many, learn_one, open_stream, predict_many
 from ..interface.fields import (
     Averaged,
@@ -130,7 +130,9 @@ class PassiveAggressiveUniclass(
 
     def _miss_columns(self, names: list[Any]) -> None:
         if names and not self._in_kernel:
-            raise BadInput(f"column {names[0]!r} was never met; a distance needs all columns; leave it out")
+            raise BadInput(
+                f"column {shown(names[0])} was never met; a distance needs all columns; leave it out"
+            )
 
     # ---- learning
 

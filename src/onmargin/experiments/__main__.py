@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from importlib import import_module
 
+from ..errors import OnmarginError
 from . import NAMES
 
 
-def main() -> None:
-    """Parse, run, print; a claim that does not hold is an error."""
+def main() -> int:
+    """Parse, run, print; a claim that does not hold is an error, a set that is not there one line."""
     parser = argparse.ArgumentParser(prog="python -m onmargin.experiments", description=__doc__)
     listed = "; ".join(f"{name}: {text}" for name, text in NAMES.items())
     parser.add_argument("names", nargs="*", choices=[[], *NAMES], metavar="NAME", help=listed)
@@ -17,10 +19,15 @@ def main() -> None:
     options = parser.parse_args()
     for name in options.names or NAMES:
         module = import_module(f"onmargin.experiments.{name}")
-        outcome = module.run(range(options.seeds or module.SEEDS))
+        try:
+            outcome = module.run(range(options.seeds or module.SEEDS))
+        except OnmarginError as error:
+            print(f"{name}: {error}", file=sys.stderr)
+            return 2
         print(outcome.text())
         outcome.check()
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

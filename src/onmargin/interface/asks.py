@@ -15,7 +15,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import check_array
 
 from ..compiled.rows import Rows
-from ..errors import BadInput
+from ..errors import BadInput, shown
 from ..models.asking import Asking, Chosen, sureness
 from ..models.layout import Misfit
 from ..models.layout import count as count_in
@@ -27,8 +27,9 @@ from .classifier import Classifier
 from .dicts import Example, check_example, open_stream
 from .draws import seed_of, uniforms
 from .guard import NOBODY, Change, alone, answers, changes, in_place
-from .labels import check_label, distinct
-from .missing import are_known, filled, indexable, is_missing, known_labels, labels_of, one_kind, rows_of
+from .labels import check_label, distinct, is_missing, shortened
+from .missing import are_known, filled, indexable, known_labels, labels_of, one_kind, rows_of
+from .other_names import refuse_params
 from .river import River
 from .state import seed_in
 from .tables import Table, checked_chance, checked_weights, in_one_line
@@ -56,6 +57,7 @@ class Inner:
 class AsksForLabels(ClassifierMixin, River):  # type: ignore[misc]
     """A learner inside and a rule; a subclass makes the learner and names the rule's numbers."""
 
+    answers_names = True
     river_base = "Classifier"
     kind = "labels"
     estimator_: Any
@@ -72,9 +74,18 @@ class AsksForLabels(ClassifierMixin, River):  # type: ignore[misc]
         """A fresh learner."""
         raise NotImplementedError
 
+    def _hand_on(self, inner: Classifier) -> None:
+        """Parameters that are the learner's too, as they are now."""
+
     def _rule_numbers(self) -> Chosen:
         """The rule as numbers of the loop, checked."""
         raise NotImplementedError
+
+    def set_params(self, **params: Any) -> Self:
+        """Change parameters, all or none; another library's names are answered with ours."""
+        refuse_params(self, params, set(self.get_params(deep=False)))
+        super().set_params(**params)
+        return self
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -119,6 +130,7 @@ class AsksForLabels(ClassifierMixin, River):  # type: ignore[misc]
         if fresh or "estimator_" not in self.__dict__:
             self.estimator_, self._asking = self._made_inner(), None
         inner: Classifier = self.estimator_
+        self._hand_on(inner)
         rule = self._rule(inner, chosen)
         if rule.chosen != chosen:
             inner._stream = None
@@ -191,7 +203,7 @@ class AsksForLabels(ClassifierMixin, River):  # type: ignore[misc]
             for label in classes:
                 check_label(label)
             if len(classes) < 2:
-                raise BadInput(f"all labels are one class, {classes}; wanted at least two classes")
+                raise BadInput(f"all labels are one class, {shortened(classes)}; wanted at least two classes")
         if open_ended and inner._labels is None and classes is None and announced is None:
             raise BadInput(
                 "growing=True takes labels as they come, but only those asked for are read; give classes="
@@ -371,6 +383,7 @@ class AsksForLabels(ClassifierMixin, River):  # type: ignore[misc]
         self, inner: Classifier, model: Model, rows: Rows, count: int, table: Table, done: str
     ) -> tuple[np.ndarray, np.ndarray]:
         """|p| and, where the rule asks for it, |x|^2 of rows."""
+        model = inner._form().with_room(model, table)
         scores, reached = model.scores(rows, count, False)
         if reached < count:
             if table is None:
@@ -439,7 +452,7 @@ def _refuse_weights(given: Any) -> None:
     """Class weights that would look at labels nobody asked for."""
     if given == "balanced" or (isinstance(given, dict) and not all(w > 0 for w in given.values())):
         raise BadInput(
-            f"class_weight={given!r} looks at labels that are not asked for; wanted weights above 0"
+            f"class_weight={shown(given)} looks at labels that are not asked for; wanted weights above 0"
         )
 
 

@@ -7,11 +7,12 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import ClassifierMixin
 
+from ..errors import BadInput, shown
 from ..models.asking import Asking
 from .dicts import Example, learn_many, learn_one, open_stream, predict_many
 from .guard import alone, answers, changes, in_place
 from .label_targets import LabelTargets
-from .labels import Labels
+from .labels import Labels, in_order, listed, shortened
 from .learner import Learner
 
 
@@ -55,6 +56,14 @@ class Classifier(ClassifierMixin, Learner):  # type: ignore[misc]
         if self._labels is None:
             raise AttributeError("classes_ is known after the first example")
         return self._labels.array
+
+    def _check_lasting(self) -> None:
+        """Also `classes`: what is said of the labels in mid-stream must be so."""
+        super()._check_lasting()
+        if self.classes is not None and self._labels is not None:
+            if in_order(listed(self.classes)) != self._labels.known:
+                begun = f"learning began with {shortened(self._labels.known)}"
+                raise BadInput(f"classes={shown(self.classes)}, but {begun}; set it back, or fit anew")
 
     def _refuse_new_class(self) -> None:
         """Refuse what cannot grow (a cost matrix has its size)."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..errors import BadInput
+from ..errors import BadInput, shown
 from .river import River
 
 DRAWS = 5  # the purpose of the generator that rounds draw from
@@ -18,7 +18,7 @@ def seed_of(owner: River) -> int:
             owner._entropy = drawn_seed(seed)
         seed = owner._entropy
     if seed < 0:
-        raise BadInput(f"random_state={seed!r}; wanted a whole number of at least 0")
+        raise BadInput(f"random_state={shown(seed)}; wanted a whole number of at least 0")
     return int(seed)
 
 
@@ -29,7 +29,7 @@ def drawn_seed(state: object) -> int:
     if isinstance(state, np.random.Generator):
         return int(state.integers(2**31 - 1))
     if state is not None:
-        raise BadInput(f"random_state={state!r}; wanted None, a whole number or a NumPy generator")
+        raise BadInput(f"random_state={shown(state)}; wanted None, a whole number or a NumPy generator")
     return int(np.random.SeedSequence().generate_state(1)[0])
 
 

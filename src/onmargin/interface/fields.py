@@ -16,7 +16,8 @@ from typing import Any, ClassVar, NamedTuple, TypeVar, dataclass_transform
 
 import numpy as np
 
-from ..errors import BadInput, BadType, require_whole
+from ..errors import BadInput, as_float, require_whole, shown
+from .other_names import refuse_unknown
 from .river import register
 
 LEARNERS: dict[str, type] = {}
@@ -63,7 +64,7 @@ def above_zero(
             return
         number = require_positive(name, value, False, inf)
         if also is not None and not also(number):
-            raise BadInput(f"{name}={value!r}; wanted {wanted}")
+            raise BadInput(f"{name}={shown(value)}; wanted {wanted}")
 
     return _field(limit, lasting, default=default)
 
@@ -90,7 +91,7 @@ def one_of(*options: str, default: str, lasting: bool = False, listed: bool = Fa
         if value not in options:
             words = list(map(repr, options))
             said = f"one of {', '.join(words)}" if listed else f"{', '.join(words[:-1])} or {words[-1]}"
-            raise BadInput(f"{name}={value!r}; wanted {said}")
+            raise BadInput(f"{name}={shown(value)}; wanted {said}")
 
     return _field(limit, lasting, default=default)
 
@@ -100,7 +101,7 @@ def flag(*, default: bool, lasting: bool = False) -> Any:
 
     def limit(name: str, value: object) -> None:
         if not isinstance(value, bool | np.bool_):
-            raise BadInput(f"{name}={value!r}; wanted True or False")
+            raise BadInput(f"{name}={shown(value)}; wanted True or False")
 
     return _field(limit, lasting, default=default)
 
@@ -110,7 +111,7 @@ def precision(*, default: str | None) -> Any:
 
     def limit(name: str, value: object) -> None:
         if value not in (None, "float32", "float64", np.float32, np.float64):
-            raise BadInput(f"{name}={value!r}; wanted 'float32' or 'float64'")
+            raise BadInput(f"{name}={shown(value)}; wanted 'float32' or 'float64'")
 
     return _field(limit, True, default=default)
 
@@ -118,12 +119,16 @@ def precision(*, default: str | None) -> Any:
 def require_positive(name: str, value: object, zero: bool, infinite: bool) -> float:
     """A number above 0 (`zero`: or 0), or a refusal in one line."""
     if isinstance(value, bool) or not isinstance(value, int | float | np.number):
-        raise BadInput(f"{name}={value!r}; wanted a number")
-    number = float(value)
+        raise BadInput(f"{name}={shown(value)}; wanted a number")
+    number = as_float(value)
     fine = number > 0 or (zero and number == 0)
+    if number == math.inf and isinstance(value, int):
+        raise BadInput(f"{name}={shown(value)} is beyond all floats; wanted a number of at most 1.8e308")
     if not fine or (math.isinf(number) and not infinite):
         wanted = "at least 0" if zero else "above 0"
-        raise BadInput(f"{name}={value!r}; wanted a number {wanted}{' (inf allowed)' if infinite else ''}")
+        raise BadInput(
+            f"{name}={shown(value)}; wanted a number {wanted}{' (inf allowed)' if infinite else ''}"
+        )
     return number
 
 
@@ -150,13 +155,15 @@ def check_lasting(owner: object, begun: dict[str, object]) -> None:
     for name, value in lasting(owner).items():
         if not same(begun.get(name, value), value):
             raise BadInput(
-                f"{name}= was {begun[name]!r} when learning began and is {value!r} now; set it "
+                f"{name}= was {shown(begun[name])} when learning began and is {shown(value)} now; set it "
                 "back, or fit anew"
             )
 
 
 def same(first: object, second: object) -> bool:
     """Equal, also where they are arrays, or lists of them."""
+    if first is second:
+        return True
     if isinstance(first, list | tuple) and isinstance(second, list | tuple):
         return len(first) == len(second) and all(map(same, first, second))
     if isinstance(first, np.ndarray | list | tuple) or isinstance(second, np.ndarray | list | tuple):
@@ -199,52 +206,6 @@ def learner(cls: type[Class]) -> type[Class]:
     return made
 
 
-# ---- names that other libraries have for a parameter
-
-LEAVE = "leave it out"
-OTHER_NAMES = {
-    "mode": "use step='pa' (mode=0), step='pa1' (mode=1) or step='pa2' (mode=2)",
-    "eps": "use epsilon=",
-    "learn_intercept": "use fit_intercept=",
-    "eta0": "use C= (Passive-Aggressive) or rate= (Perceptron)",
-    "n_jobs": f"several classes are learned natively in one loop; {LEAVE}",
-    "multi_class": f"several classes are learned natively; {LEAVE}",
-    "early_stopping": f"passes stop by tol= and n_iter_no_change=; {LEAVE}",
-    "validation_fraction": f"passes stop by tol= and n_iter_no_change=; {LEAVE}",
-    "seed": "use random_state=",
-    "n_iter": "use max_iter=",
-    "beta": "use a= (second-order Perceptron) or r= (AROW)",
-    "eta": "use confidence= (CW, SCW) or rate= (Perceptron)",
-    "nu": "use epsilon= (the radius) or max_radius= (it is learned)",
-    "kernel": f"this class is linear; use Perceptron, PassiveAggressiveClassifier or Pegasos, or {LEAVE}",
-    "class_weight": f"its rounds or groups are balanced by themselves; use sample_weight=, or {LEAVE}",
-    "budget": f"all vectors are kept; {LEAVE}",
-    "average": f"an average would need the vectors that were dropped; {LEAVE}",
-} | dict.fromkeys(
-    ("penalty", "alpha", "l1_ratio", "l1", "l2", "power_t", "clip_gradient", "initializer", "optimizer"),
-    f"the step itself regularises; {LEAVE}",
-)  # fmt: skip
-
-
-def ours_for(name: str, value: object, known: set[str]) -> str:
-    """What another library's parameter is called here."""
-    if name == "learning_rate" and {"step", "rate"} <= known:
-        return "use step= and rate="
-    if name in ("loss", "learning_rate"):
-        if "step" not in known:
-            return f"the loss belongs to the algorithm; {LEAVE}"
-        return "use step='pa2'" if "squared" in str(value) or value == "pa2" else "use step='pa1'"
-    return OTHER_NAMES.get(name, f"known are {', '.join(sorted(known))}")
-
-
-def refuse_unknown(owner: object, given: dict[str, object], known: set[str]) -> None:
-    """Raise for the first name that is not a parameter, with ours where we know what was meant."""
-    for name, value in given.items():
-        if name not in known:
-            hint = ours_for(name, value, known)
-            raise BadType(f"{type(owner).__name__} has no parameter {name!r}; {hint}")
-
-
 def _answering(init: Callable[..., None], known: set[str]) -> Callable[..., None]:
     """A constructor that answers another library's parameter names with ours."""
 
@@ -267,7 +228,7 @@ class Passes:
     tol: float | None = from_zero(default=1e-3, none=True)
     n_iter_no_change: int = whole(default=2)
     random_state: object = plain(default=None)
-    warm_start: bool = plain(default=False)
+    warm_start: bool = flag(default=False)
     verbose: int = plain(default=0)
     dtype: str | None = precision(default="float64")
 
@@ -276,21 +237,21 @@ class Passes:
 class Shuffled:
     """A permutation each pass."""
 
-    shuffle: bool = plain(default=True)
+    shuffle: bool = flag(default=True)
 
 
 @group
 class Growing:
     """Columns and classes may appear later in array input."""
 
-    growing: bool = plain(default=False)
+    growing: bool = flag(default=False)
 
 
 @group
 class Intercept:
     """The constant coordinate, inside the norm."""
 
-    fit_intercept: bool | str = plain(default=True, lasting=True)
+    fit_intercept: bool | str = flag(default=True, lasting=True)
     intercept_scaling: float = above_zero(default=1.0, lasting=True)
 
 

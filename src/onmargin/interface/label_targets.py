@@ -11,13 +11,26 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
-from ..errors import BadInput, BadType
+from ..errors import BadInput, BadType, shown
 from ..features.matrices import canonical
 from ..learn.vocabulary import NONE, TRACED
 from ..models.weights import Model
 from ..results.trace import Watcher
 from .dicts import Example
-from .labels import Labels, check_label, distinct, in_order, label_array, listed
+from .labels import (
+    SEVERAL,
+    Labels,
+    agreed,
+    check_label,
+    checked_class_weight,
+    distinct,
+    in_order,
+    items,
+    label_array,
+    listed,
+    shortened,
+    unwrapped,
+)  # fmt: skip
 from .passes import Block, Cutter, Part, TrainingSet, blocks
 from .tables import in_one_line
 from .targets import Answers, Coder, NumberTargets, column
@@ -63,7 +76,7 @@ class LabelTargets(NumberTargets):
             y = label_array(y)
             if y.ndim == 2 and y.shape[1] > 1:
                 if y.dtype.kind not in "biuf" or not np.isin(y, (0, 1)).all():
-                    raise BadInput("y has several columns; wanted an indicator matrix of 0 and 1")
+                    raise BadInput(f"y has several columns; {SEVERAL}")
             else:
                 with in_one_line():
                     y = column_or_1d(y, warn=True)
@@ -75,7 +88,7 @@ class LabelTargets(NumberTargets):
 
     def _labels_from(self, y: Any, classes: Any) -> Labels:
         """The labels a fit starts from: announced, or those of y."""
-        announced, apart = self.owner.classes if classes is None else classes, self.owner._rows_apart
+        announced, apart = agreed(self.owner.classes, classes), self.owner._rows_apart
         sets = y.ndim == 2
         if announced is not None:
             return Labels(listed(announced), closed=True, sets=sets, apart=apart)
@@ -91,9 +104,11 @@ class LabelTargets(NumberTargets):
         self.check_width(labels, y)
         if not labels.sets and len(labels.known) < 2:
             raise BadInput(
-                f"all labels are one class, {labels.known}; wanted at least two classes; announce the other "
-                "in classes="
+                f"all labels are one class, {shortened(labels.known)}; wanted at least two classes; announce "
+                "the other in classes="
             )
+        if not labels.sets and not owner.growing:  # (those of a growing model may still come)
+            checked_class_weight(owner.class_weight, labels.index)
         if warm or labels.closed:  # otherwise they are the labels of y
             self.refuse_unknown(labels, y)
         owner._labels = labels
@@ -105,8 +120,8 @@ class LabelTargets(NumberTargets):
             labels = copy.deepcopy(owner._labels)
             if classes is not None and Labels(listed(classes)).known != labels.known:
                 raise BadInput(
-                    f"classes={classes!r} is not the same as on the last call to partial_fit, "
-                    f"was: {labels.known}"
+                    f"classes={shown(classes)} is not the same as on the last call to partial_fit, "
+                    f"was: {shortened(labels.known)}"
                 )
         elif classes is None and owner.classes is None and y.ndim == 1:
             if not owner.growing:
@@ -174,7 +189,7 @@ class LabelTargets(NumberTargets):
             if new_label:
                 if watcher is not None:
                     watcher.meet(block.first + start, labels.known)
-                self.admit(model, labels, _unwrapped(y[start]))
+                self.admit(model, labels, unwrapped(y[start]))
                 codes = labels.codes(y[start : start + 1])
                 stop = start + 1
             else:
@@ -203,16 +218,12 @@ class LabelTargets(NumberTargets):
             model.rearrange(len(sources), sources)
 
     def weighting(self) -> Any:
-        """`class_weight`, checked."""
-        weighting = self.owner.class_weight
-        balanced = isinstance(weighting, str) and weighting == "balanced"
-        if weighting is None or balanced or isinstance(weighting, dict):
-            if isinstance(weighting, dict) and not all(_is_weight(w) for w in weighting.values()):
-                raise BadInput(f"class_weight={weighting!r}; wanted finite weights of at least 0")
-            if weighting is not None and self.sets:
-                raise BadInput("class_weight does not apply to sets of labels; use sample_weight")
-            return weighting
-        raise BadInput(f"class_weight={weighting!r}; wanted None, 'balanced' or a dict of labels")
+        """`class_weight`, checked; a label it names must be one of the announced."""
+        announced = self.owner.classes is not None if self.owner._labels is None else self.closed
+        weighting = checked_class_weight(self.owner.class_weight, self.known() if announced else None)
+        if weighting is not None and self.sets:
+            raise BadInput("class_weight does not apply to sets of labels; use sample_weight")
+        return weighting
 
     # ---- what is known
 
@@ -255,7 +266,9 @@ class LabelTargets(NumberTargets):
 
     def share(self, other: Learner) -> None:
         """The other's labels."""
-        self.owner._labels = getattr(other, "_labels", None)
+        labels = self.owner._labels = getattr(other, "_labels", None)
+        if labels is not None and not labels.sets:
+            checked_class_weight(self.owner.class_weight, labels.index)
 
     def own(self) -> None:
         """A copy of the labels, to be taken on in place of those the call began with."""
@@ -387,12 +400,13 @@ class LabelTargets(NumberTargets):
         labels = self.labels
         if isinstance(y, Mapping) != labels.sets:
             wanted = "a dict of labels and bools" if labels.sets else "one label"
-            raise BadType(f"got {y!r}; this model learns from {wanted}")
+            raise BadType(f"got {shown(y)}; this model learns from {wanted}")
         try:
             for label in y if labels.sets else [y]:
                 self._check_new(labels, label)
         except TypeError:
-            raise BadType(f"the label is {y!r}; wanted a text, a number or a bool") from None
+            wanted = "a text, a number or a bool (of a set of labels: a dict {label: bool})"
+            raise BadType(f"the label is {shown(y)}; wanted {wanted}") from None
 
     def room(self) -> np.ndarray:
         """Room for one target: a number, or a row of 0 and 1 for a set of labels."""
@@ -438,7 +452,7 @@ class LabelTargets(NumberTargets):
         """One label a row; new ones are checked before any is learned."""
         if self.sets:
             raise BadInput("learn_many takes one label a row; use learn_one for sets of labels")
-        for label in dict.fromkeys(y.tolist()):
+        for label in dict.fromkeys(items(y)):
             self.check(label)
         return y
 
@@ -447,14 +461,6 @@ def dense(y: Any) -> np.ndarray:
     """An indicator matrix as float64."""
     table = y.toarray() if sp.issparse(y) else y
     return np.ascontiguousarray(table, dtype=np.float64)
-
-
-def _is_weight(value: Any) -> bool:
-    return isinstance(value, int | float | np.number) and bool(0 <= value < np.inf)
-
-
-def _unwrapped(label: object) -> Any:
-    return label.item() if isinstance(label, np.generic) else label
 
 
 def _product(first: np.ndarray, second: np.ndarray) -> np.ndarray:

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable
+from collections.abc import Collection, Hashable, Iterable, Mapping, Set
 from typing import Any
 
 import numpy as np
 
 from ..compiled.checks import find_codes, find_distinct
-from ..errors import BadInput
+from ..errors import BadInput, as_float, plain_number, shown
 from ..models.layout import Facts, Misfit, count, truth
 
-EXACT = 2.0**53  # whole numbers up to here are exact as float64
+EXACT = 2.0**53  # whole numbers below are exact as float64; from here on two may be one float
+SEVERAL = (
+    "a label set a row is given as an indicator matrix of 0 and 1; "
+    "sklearn.preprocessing.MultiLabelBinarizer().fit_transform(y) makes one"
+)
 
 
 class Labels:
@@ -57,7 +61,7 @@ class Labels:
             array = np.array(self.known) if self.known else np.array([], int)
         except ValueError:  # tuples beside other labels
             array = np.empty((0, 0))
-        if array.ndim != 1 or [_kind(v) for v in array.tolist()] != [_kind(v) for v in self.known]:
+        if array.ndim != 1 or [type(v) for v in items(array)] != [type(unwrapped(v)) for v in self.known]:
             array = np.empty(len(self.known), object)
             array[:] = self.known
         return array
@@ -76,8 +80,8 @@ class Labels:
             return
         if self.closed:
             raise BadInput(
-                f"label {label!r} is not among the announced classes {shortened(self.known)}; nothing was "
-                "learned; announce it in classes= or leave the set open"
+                f"label {shown(label)} is not among the announced classes {shortened(self.known)}; nothing "
+                "was learned; announce it in classes= or leave the set open"
             )
         check_label(label)
 
@@ -85,7 +89,7 @@ class Labels:
         """Take a new label in; where each label now stood before (-1: nowhere)."""
         self.check(label)
         before = self.index
-        self._set(in_order([*self.known, _unwrapped(label)]))
+        self._set(in_order([*self.known, unwrapped(label)]))
         return [before.get(known, -1) for known in self.known]
 
     def codes(self, y: np.ndarray) -> np.ndarray:
@@ -95,7 +99,7 @@ class Labels:
             find_codes(y.astype(np.float64, copy=False), self.numbers, codes)
             return codes
         get = self.index.get
-        return np.array([get(label, -1) for label in y.tolist()], np.int64)
+        return np.array([get(label, -1) for label in items(y)], np.int64)
 
     def targets(self, codes: np.ndarray) -> np.ndarray:
         """What the loop is told: +1 and -1 for one row, the class number for several."""
@@ -109,7 +113,7 @@ class Labels:
         """The refusal of the first label that has no number."""
         where = int(np.argmax(codes < 0))
         return BadInput(
-            f"row {where} has the label {_unwrapped(y[where])!r}, which is not among the classes "
+            f"row {where} has the label {shown(unwrapped(y[where]))}, which is not among the classes "
             f"{shortened(self.known)}; nothing was learned; announce all classes in the first call"
         )
 
@@ -145,18 +149,45 @@ class Labels:
         return dict(zip(self.known, each.tolist(), strict=True))
 
 
+def is_missing(label: object) -> bool:
+    """Is this no label? (NaN is not equal to itself; so are NaT and pandas' NA.)"""
+    if label is None:
+        return True
+    try:
+        return bool(label != label)
+    except (TypeError, ValueError, ArithmeticError):
+        return type(label).__name__ == "NAType"
+
+
 def check_label(label: object) -> None:
-    """Raise for what is no class: None, NaN, fractions, complex numbers."""
+    """Raise for what is no class: None, NaN, NaT, NA, fractions, complex numbers."""
     if isinstance(label, float | np.floating) and math.isfinite(label) and label != int(label):
         raise BadInput(
-            f"Unknown label type: continuous. {label!r} is a fraction, no class; use a regressor, or "
+            f"Unknown label type: continuous. {shown(label)} is a fraction, no class; use a regressor, or "
             "announce it in classes="
         )
-    bad = label is None or isinstance(label, complex | np.complexfloating)
+    bad = is_missing(label) or isinstance(label, complex | np.complexfloating)
     if bad or isinstance(label, float | np.floating) and not math.isfinite(label):
         raise BadInput(
-            f"got the label {label!r}; wanted a text, a whole number or a bool; nothing was learned"
+            f"got the label {shown(label)}; wanted a text, a whole number or a bool; nothing was learned"
         )
+
+
+def checked_class_weight(given: Any, known: Collection[Any] | None) -> Any:
+    """None, "balanced" or {label: weight}; `known`: all labels there are (None: others may still come)."""
+    if given is None or (isinstance(given, str) and given == "balanced"):
+        return given
+    if not isinstance(given, dict):
+        raise BadInput(f"class_weight={shown(given)}; wanted None, 'balanced' or a dict of labels")
+    if not all(isinstance(w, bool) or 0 <= as_float(plain_number(w)) < math.inf for w in given.values()):
+        raise BadInput(f"class_weight={shown(given)}; wanted finite weights of at least 0")
+    strange = [] if known is None else [label for label in given if label not in known]
+    if known is not None and strange:
+        raise BadInput(
+            f"class_weight names {shown(strange[0])}, which is not among the classes "
+            f"{shortened(list(known)[:7])}; leave it out, or announce it in classes="
+        )
+    return given
 
 
 def in_order(labels: list[Any]) -> list[Any]:
@@ -169,24 +200,69 @@ def in_order(labels: list[Any]) -> list[Any]:
 
 
 def listed(classes: Any) -> list[Any]:
-    """Announced labels as they are, each with its own type."""
+    """Announced labels as they are, each with its own type; a missing one is none."""
     try:
-        return [_unwrapped(label) for label in classes]
+        labels = [unwrapped(label) for label in items(classes)]
+        hash(tuple(labels))
     except TypeError:
-        raise BadInput(f"classes={classes!r}; wanted a list of labels") from None
+        raise BadInput(f"classes={shown(classes)}; wanted a list of labels") from None
+    if any(map(is_missing, labels)):
+        raise BadInput(f"classes={shown(classes)} has a missing label (None, NaN, NaT, NA); leave it out")
+    return labels
+
+
+def agreed(said: Any, given: Any) -> Any:
+    """The labels announced: by the parameter, by the call, or by both alike."""
+    if said is None or given is None:
+        return said if given is None else given
+    if in_order(listed(said)) != in_order(listed(given)):
+        raise BadInput(f"classes={shown(given)}, but the parameter says {shown(said)}; say it once")
+    return given
 
 
 def label_array(y: Any) -> np.ndarray:
     """Labels as an array; an object array where a list mixes kinds, so that each keeps its own.
 
-    Numbers of several types are one kind, as NumPy has it.
+    Numbers of several types are one kind, as NumPy has it, unless whole numbers would lose digits.
     """
-    mixed = isinstance(y, list | tuple) and len({type(label) for label in y}) > 1
-    if mixed and not all(isinstance(label, bool | int | float | np.number | np.bool_) for label in y):
-        array = np.empty(len(y), object)
-        array[:] = y
+    kinds = {type(label) for label in y} if isinstance(y, list | tuple) else set()
+    if len(kinds) > 1 and not all(map(_is_number, y)):
+        array = _as_they_are(y)
+        _refuse_sets(array)
         return array
-    return np.asarray(y)
+    try:
+        array = np.asarray(y)
+    except ValueError:  # rows of several lengths
+        raise BadInput(f"y has rows of several labels; {SEVERAL}") from None
+    if array.dtype.kind == "f" and kinds - {float} and any(map(_is_long, y)):
+        return _as_they_are(y)
+    if array.dtype == object:
+        _refuse_sets(array)
+    return array
+
+
+def _refuse_sets(labels: np.ndarray) -> None:
+    """What holds several labels is none. (A tuple may be one.)"""
+    for kind in {type(label) for label in labels.flat}:
+        if issubclass(kind, list | Set | Mapping):
+            raise BadInput(f"y has a {kind.__name__} for a label; wanted one label a row; {SEVERAL}")
+
+
+def _as_they_are(labels: Any) -> np.ndarray:
+    array = np.empty(len(labels), object)
+    array[:] = labels
+    return array
+
+
+def _is_number(label: object) -> bool:
+    return isinstance(label, bool | int | float | np.number | np.bool_) and not isinstance(
+        label, np.timedelta64
+    )
+
+
+def _is_long(label: Any) -> bool:
+    """A whole number that a float may not hold."""
+    return isinstance(label, int | np.integer) and abs(int(label)) >= EXACT
 
 
 def distinct(y: np.ndarray) -> list[Any]:
@@ -195,29 +271,33 @@ def distinct(y: np.ndarray) -> list[Any]:
         room = np.empty(32)
         numbers = y.astype(np.float64, copy=False)
         count = find_distinct(numbers, room)
-        if count >= 0 and np.abs(room[:count]).max(initial=0) <= EXACT:
+        if count >= 0 and np.abs(room[:count]).max(initial=0) < EXACT:
             return list(room[:count].astype(y.dtype).tolist())
-    if y.dtype.kind in "biufUS":
-        return list(np.unique(y).tolist())
-    return in_order(y.tolist())
+    if y.dtype.kind in "biufUSmM":
+        return items(np.unique(y))
+    return in_order([unwrapped(label) for label in items(y)])
 
 
-def _unwrapped(label: object) -> Any:
-    return label.item() if isinstance(label, np.generic) else label
+def items(labels: Any) -> list[Any]:
+    """Labels one by one, those of NumPy as Python's; dates stay NumPy's, whose units Python has not."""
+    if isinstance(labels, np.ndarray) and labels.dtype.kind not in "mM":
+        return list(labels.tolist())
+    return list(labels)
+
+
+def unwrapped(label: object) -> Any:
+    """A label as it is kept."""
+    dated = isinstance(label, np.datetime64 | np.timedelta64)
+    return label.item() if isinstance(label, np.generic) and not dated else label
 
 
 def _as_numbers(known: list[Any]) -> np.ndarray | None:
-    plain = all(isinstance(label, bool | int | float | np.number | np.bool_) for label in known)
-    if not known or not plain or any(abs(label) > EXACT for label in known):
+    if not known or not all(map(_is_number, known)) or any(abs(label) >= EXACT for label in known):
         return None
     return np.array(known, float)
 
 
-def _kind(value: Any) -> type:
-    return type(_unwrapped(value))
-
-
 def shortened(known: list[Any]) -> str:
     """The first few labels, for a message."""
-    text = ", ".join(repr(label) for label in known[:6])
+    text = ", ".join(shown(label, 30) for label in known[:6])
     return f"[{text}{', ...' if len(known) > 6 else ''}]"

@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 
 from ..compiled.rows import Rows
-from ..errors import BadInput, BadType
+from ..errors import BadInput, as_float, shown
 from ..features.slots import Slots
 from ..features.tables import to_rows
 from ..learn.vocabulary import NO_ORDER, NONE
@@ -27,8 +27,9 @@ from . import twins
 from .before import Before
 from .dicts import BoundStream, Stream
 from .draws import seed_of, uniforms
-from .fields import check_lasting, check_limits, lasting, refuse_unknown
+from .fields import check_lasting, check_limits, lasting
 from .guard import NOBODY, Change, alone, answers, changes
+from .other_names import refuse_params
 from .passes import Game, Stopping, Sums, TrainingSet, naming_rows, run_passes
 from .river import River
 from .tables import Columns, Table, bad_row, checked_weights, read_array, width_of
@@ -77,10 +78,7 @@ class Learner(River):
 
     def set_params(self, **params: Any) -> Self:
         """Change parameters, all or none; another library's names are answered with ours."""
-        try:
-            refuse_unknown(self, params, set(self.get_params(deep=False)))
-        except BadType as error:
-            raise BadInput(f"Invalid parameter: {error}") from None
+        refuse_params(self, params, set(self.get_params(deep=False)))
         super().set_params(**params)
         return self
 
@@ -318,9 +316,9 @@ class Learner(River):
 
     def _weigh(self, w: object) -> float:
         """An example's weight, checked."""
-        weight = float(w) if isinstance(w, int | float | np.number) else float("nan")
+        weight = float(w) if isinstance(w, bool) else as_float(w)
         if not 0.0 <= weight < float("inf"):
-            raise BadInput(f"the weight is {w!r}; wanted a finite number of at least 0")
+            raise BadInput(f"the weight is {shown(w)}; wanted a finite number of at least 0")
         return weight
 
     # ---- learning
@@ -406,8 +404,8 @@ class Learner(River):
         return generator.permutation(count) if getattr(self, "shuffle", True) else NO_ORDER
 
     def _stopping(self) -> Stopping:
-        patience, verbose = self.n_iter_no_change, bool(self.verbose)
-        return Stopping(self.max_iter, self.tol, patience, verbose, self._counts_mistakes)
+        passes, patience = int(self.max_iter), int(self.n_iter_no_change)
+        return Stopping(passes, self.tol, patience, bool(self.verbose), self._counts_mistakes)
 
     def _run_passes(self, X: Table, model: Model, data: TrainingSet) -> None:
         """Passes until the mean online loss stops falling."""
@@ -429,6 +427,7 @@ class Learner(River):
         model = self._fitted()
         self._check_lasting()
         X = self._form().narrowed(self._table(X, reset=False))
+        model = self._form().with_room(model, X)
         scores, done = model.scores(self._rows(X), X.shape[0], model.start.average)
         if done < X.shape[0]:
             raise self._bad_row(X, done, "nothing was predicted")

@@ -11,18 +11,8 @@ from sklearn.utils.validation import column_or_1d
 
 from ..errors import BadInput
 from ..features.matrices import canonical
-from .labels import Labels, label_array, listed
+from .labels import Labels, is_missing, label_array, listed
 from .tables import Table
-
-
-def is_missing(label: object) -> bool:
-    """Is this no label? (NaN is not equal to itself; so are NaT and pandas' NA.)"""
-    if label is None:
-        return True
-    try:
-        return bool(label != label)
-    except (TypeError, ValueError):
-        return type(label).__name__ == "NAType"
 
 
 def split_missing(y: object, count: int) -> tuple[np.ndarray, np.ndarray]:
@@ -36,6 +26,8 @@ def split_missing(y: object, count: int) -> tuple[np.ndarray, np.ndarray]:
         there = np.isfinite(labels)
     elif labels.dtype.kind == "O":
         there = np.array([not is_missing(label) for label in labels.tolist()], bool)
+    elif labels.dtype.kind in "mM":
+        there = ~np.isnat(labels)
     else:
         there = np.ones(count, bool)
     if labels.dtype.kind == "f" and not there.all():

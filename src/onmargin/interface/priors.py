@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, is_regressor
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from ..errors import BadInput
+from ..errors import BadInput, shown
 from .labels import Labels, shortened
 
 
@@ -101,6 +101,8 @@ class Prior:
             return coef
         if set(self.names) != set(names):
             strange = next(iter(set(self.names) ^ set(names)))
-            raise BadInput(f"prior= and the data differ in the feature {strange!r}; wanted the same names")
+            raise BadInput(
+                f"prior= and the data differ in the feature {shown(strange)}; wanted the same names"
+            )
         place = {name: number for number, name in enumerate(self.names)}
         return np.asarray(coef[:, [place[name] for name in names]])

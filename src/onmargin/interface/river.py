@@ -9,14 +9,16 @@ from __future__ import annotations
 import copy
 import importlib.abc
 import importlib.machinery
+import inspect
 import sys
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from types import ModuleType
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from ..errors import plain_number
 from .guard import NOBODY, SLOTS, Change, Guard
 
 Variants = tuple[Mapping[str, object], ...]
@@ -48,6 +50,10 @@ class River(BaseEstimator):  # type: ignore[misc]
     def __getstate__(self) -> dict[str, Any]:
         with (self._guard or NOBODY).lock:
             return dict(self.__dict__)
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:  # noqa: N803 (scikit-learn's name)
+        """scikit-learn's, with NumPy's numbers as plain ones."""
+        return repr_of(_in_plain_numbers(self), N_CHAR_MAX)
 
     def not_in_river(self) -> Mapping[str, str]:
         """Checks of River's that do not apply, each with its reason."""
@@ -121,6 +127,24 @@ class River(BaseEstimator):  # type: ignore[misc]
         raise NotImplementedError(
             f"{type(self).__name__} gives margins, not probabilities; use predict_one, or calibrate"
         )
+
+
+repr_of: Callable[[BaseEstimator, int], str] = BaseEstimator.__repr__
+
+
+def _stand_in(cls: type) -> type:
+    """A class of the same name and parameters whose repr is scikit-learn's own (it looks for that)."""
+    return type(cls.__name__, (BaseEstimator,), {"__init__": inspect.getattr_static(cls, "__init__")})
+
+
+def _in_plain_numbers(value: object) -> object:
+    """A learner's stand-in with plain numbers as parameters; other values with plain numbers in them."""
+    if not isinstance(value, River):
+        return plain_number(value)
+    double: object = object.__new__(_stand_in(type(value)))
+    params = value.get_params(deep=False).items()
+    double.__dict__.update({name: _in_plain_numbers(param) for name, param in params})
+    return double
 
 
 def register(cls: type) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import BadInput
+from ..errors import BadInput, shown
 from .groups import Rounds
 
 MANY = 50_000_000  # pairs that are written down; more are better drawn
@@ -74,7 +74,7 @@ def random_rounds(
 def all_pairs(asked: str, marks: np.ndarray, sets: bool) -> np.ndarray:
     """(pairs, 2): every positive row with every negative one."""
     if asked != "all":
-        raise BadInput(f"rounds={asked!r}; wanted None, 'all' or row numbers, one round per line")
+        raise BadInput(f"rounds={shown(asked)}; wanted None, 'all' or row numbers, one round per line")
     if marks.shape[1] > 1 or sets:
         raise BadInput("rounds='all' is for two classes; give row numbers, or sampler='pairs'")
     positive, negative = np.flatnonzero(marks[:, 0] == 1), np.flatnonzero(marks[:, 0] == 0)

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..compiled.checks import first_not_finite
-from ..errors import BadInput, Diverged
+from ..errors import LARGEST, BadInput, Diverged, shown
 from ..features.slots import Slots
 from ..kernels import named
 from ..kernels.base import FAR, positive
@@ -175,7 +175,7 @@ class SupportForm(WeightsForm):
             raise BadInput("a precomputed table has a column for every row: set growing=False")
         if isinstance(owner.gamma, str):
             if owner.gamma not in ("scale", "auto"):
-                raise BadInput(f"gamma={owner.gamma!r}; wanted 'scale', 'auto' or a number above 0")
+                raise BadInput(f"gamma={shown(owner.gamma)}; wanted 'scale', 'auto' or a number above 0")
         elif positive("gamma", owner.gamma) is None:
             raise BadInput("gamma=None; wanted 'scale', 'auto' or a number above 0")
         owner._kernels(self._given_gamma())
@@ -183,10 +183,10 @@ class SupportForm(WeightsForm):
         if isinstance(budget, str):
             bytes_of(budget)
         elif budget is not None and (
-            isinstance(budget, bool) or not isinstance(budget, int | np.integer) or budget < 1
+            isinstance(budget, bool) or not isinstance(budget, int | np.integer) or not 1 <= budget <= LARGEST
         ):
             raise BadInput(
-                f"budget={budget!r}; wanted a number of vectors of at least 1, or text such as '64MB'"
+                f"budget={shown(budget)}; wanted a number of vectors of at least 1, or text such as '64MB'"
             )
 
     def refresh(self, model: Model) -> None:
@@ -284,6 +284,10 @@ class SupportForm(WeightsForm):
         """A distance counts columns never met."""
         return X
 
+    def with_room(self, model: Model, X: Table) -> Model:
+        """Vectors have their own columns."""
+        return model
+
     def learned(self, X: Table, learning: bool) -> Table:
         """A precomputed table is square, and an array."""
         if not self.learner._is_precomputed():
@@ -327,7 +331,7 @@ class SupportForm(WeightsForm):
         owner = self.learner
         if not owner._support().is_linear():
             raise AttributeError(
-                f"kernel={owner.kernel!r} has no weights; it has dual_coef_ and support_vectors_"
+                f"kernel={shown(owner.kernel)} has no weights; it has dual_coef_ and support_vectors_"
             )
         return np.asarray(owner.dual_coef_ @ owner.support_vectors_)
 
@@ -375,7 +379,7 @@ def bytes_of(text: str) -> float:
     """ "64MB" is 64e6; "1GiB" 2^30."""
     found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]*)\s*", text)
     if found is None or found[2].upper() not in UNITS:
-        raise BadInput(f"budget={text!r}; wanted a number of vectors, or text such as '64MB'")
+        raise BadInput(f"budget={shown(text)}; wanted a number of vectors, or text such as '64MB'")
     return float(found[1]) * UNITS[found[2].upper()]
 
 
@@ -385,7 +389,7 @@ def vectors_for(text: str, each: float, square: bool) -> int:
     count = (math.sqrt(each * each + 32.0 * total) - each) / 16.0 if square else total / each
     if count < 1:
         raise BadInput(
-            f"budget={text!r} is too small for one vector ({each + 8 * square:.0f} bytes); raise it"
+            f"budget={shown(text)} is too small for one vector ({each + 8 * square:.0f} bytes); raise it"
         )
     return int(count)
 

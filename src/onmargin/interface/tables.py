@@ -12,13 +12,15 @@ import scipy.sparse as sp
 from sklearn.utils import check_array
 from sklearn.utils.validation import _get_feature_names, validate_data
 
-from ..errors import BadInput, BadType, Diverged
+from ..errors import BadInput, BadType, Diverged, shown
 from ..features.matrices import canonical
 from ..features.slots import Slots
 from ..learn.vocabulary import NONE
 
 DTYPES = [np.float64, np.float32]
 OPTIONS: dict[str, Any] = {"accept_sparse": "csr", "dtype": DTYPES, "ensure_all_finite": False}
+
+LONG = 300  # characters of a refusal that is not ours
 
 Table = Any
 """A checked table: a C- or F-contiguous float array, or a CSR matrix as `canonical` makes them."""
@@ -71,8 +73,8 @@ class Columns(NamedTuple):
         by_number = all(isinstance(name, int) for name in self.slots or () if name not in names)
         if by_number and any(not isinstance(name, int) for name in names):
             raise BadInput(
-                f"feature {names[0]!r} is a name, but this model was fitted on arrays; use column numbers "
-                "0, 1, ... as names"
+                f"feature {shown(names[0])} is a name, but this model was fitted on arrays; use column "
+                "numbers 0, 1, ... as names"
             )
 
     def learned_from(self, X: Table) -> tuple[Table, Columns]:
@@ -91,8 +93,8 @@ class Columns(NamedTuple):
         slots = after.named
         return _spread(values, np.array([slots[name] for name in names], np.int32), len(slots)), after
 
-    def found_in(self, X: Table) -> tuple[Table, list[Hashable]]:
-        """A frame for a model that knows its features by name; and the columns left out, being unknown."""
+    def found_in(self, X: Table) -> tuple[Table, list[Hashable], np.ndarray]:
+        """A frame for a model that knows its features by name; the columns never met, and their values."""
         found = _get_feature_names(X)
         slots = self.named
         if found is None and hasattr(X, "columns"):
@@ -112,7 +114,8 @@ class Columns(NamedTuple):
         known = [j for j, name in enumerate(names) if name in slots]
         into = np.array([slots[names[j]] for j in known], np.int32)
         table = _spread(values[:, known], into, len(slots))
-        return table, [name for name in names if name not in slots]
+        unmet = [j for j, name in enumerate(names) if name not in slots]
+        return table, [names[j] for j in unmet], values[:, unmet]
 
     def placed_in(self, X: Table) -> Table:
         """A frame by names; columns never met come after all others, for distances count them."""
@@ -138,6 +141,15 @@ def read_array(owner: object, X: object, reset: bool, other_width: bool = False)
         return validate_data(owner, X, reset=reset, **OPTIONS)
 
 
+def with_length(X: Table, unmet: Table) -> Table:
+    """A table with one more column for all that were never met: their length, for they are at their start."""
+    squares = unmet.multiply(unmet) if sp.issparse(unmet) else np.square(unmet)
+    length = np.sqrt(np.asarray(squares.sum(axis=1), float)).reshape(-1, 1)
+    if sp.issparse(X):
+        return sp.hstack([X, sp.csr_matrix(length.astype(X.dtype))], format="csr")
+    return np.hstack([X, length.astype(X.dtype)])
+
+
 def width_of(X: object) -> int:
     """Columns, as far as they can be told; -1: it is no table yet."""
     shape = getattr(X, "shape", None)
@@ -159,22 +171,23 @@ def bad_row(
         )
     if not bad.size:
         return BadInput(f"row {row} is too large: its squared length overflows; {done}; scale the values")
-    column = repr(names[bad[0]]) if bad[0] < len(names) else int(bad[0])
-    kind = "NaN" if math.isnan(values[bad[0]]) else "infinity"
-    return BadInput(f"row {row} has a {kind} in column {column}; {done}; impute or drop it")
+    column = shown(names[bad[0]]) if bad[0] < len(names) else int(bad[0])
+    kind = "a NaN" if math.isnan(values[bad[0]]) else "an infinity"
+    return BadInput(f"row {row} has {kind} in column {column}; {done}; impute or drop it")
 
 
 @contextmanager
 def in_one_line() -> Iterator[None]:
-    """scikit-learn's refusals, without their line breaks."""
+    """scikit-learn's refusals, without their line breaks, and cut where they repeat a long value."""
     try:
         yield
     except (TypeError, ValueError) as error:
-        if "\n" not in str(error):
+        said = str(error)
+        if "\n" not in said and len(said) < LONG:
             raise
         kind = BadType if isinstance(error, TypeError) else BadInput
-        line = " ".join(str(error).split())
-        raise kind(line if len(line) < 160 else f"{line[:150]} ...") from None
+        line = " ".join(said[: 4 * LONG].split())
+        raise kind(line if len(line) < LONG else f"{line[:LONG]} ...") from None
 
 
 def checked_weights(weights: object, count: int) -> np.ndarray:
@@ -183,7 +196,7 @@ def checked_weights(weights: object, count: int) -> np.ndarray:
         return NONE
     try:
         array = np.asarray(weights, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise BadInput("sample_weight cannot be read as numbers; wanted one weight per row") from None
     if array.ndim == 0:
         array = np.full(count, float(array))
@@ -201,7 +214,7 @@ def checked_chance(chance: object, count: int) -> np.ndarray:
         return NONE
     try:
         array = np.ascontiguousarray(chance, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         array = np.zeros(0)
     if array.shape != (count,) or not ((array >= 0) & (array < 1)).all():
         raise BadInput(f"chance wants {count} uniforms in [0, 1), one per round")

@@ -61,8 +61,8 @@ class NumberTargets:
             if y.dtype.kind == "c":
                 raise TypeError("Complex data not supported")
             numbers = np.asarray(column_or_1d(y, warn=True), dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            reason = " ".join(str(error).split())
+        except (TypeError, ValueError, OverflowError) as error:
+            reason = " ".join(str(error)[:160].split())
             raise BadInput(f"y cannot be read as numbers ({reason}); wanted one per row") from None
         check_consistent_length(np.empty((count, 0)), numbers)
         if not np.isfinite(numbers).all():
@@ -167,7 +167,9 @@ class NumberTargets:
         """One target, checked."""
         try:
             number = float(y)
-        except (TypeError, ValueError, OverflowError):
+        except OverflowError:
+            raise BadInput(f"the target is {shown(y)}; wanted a finite number; nothing was learned") from None
+        except (TypeError, ValueError):
             raise BadInput(f"the target is {shown(y)}; wanted a number") from None
         if not -float("inf") < number < float("inf"):
             raise BadInput(f"the target is {number}; wanted a finite number; nothing was learned")

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..errors import BadInput
-from ..learn.vocabulary import TRACED
+from ..errors import BadInput, shown
+from ..learn.vocabulary import TRACE_ASKED, TRACED
 from ..models.asking import Asking
 from ..results.progress import Progress, Totals
 from ..results.trace import Watcher
@@ -66,7 +66,7 @@ def _late(learner: Learner, X: Table, game: Game, wanted: Wanted) -> Sums:
     """
     delay, targets = wanted.delay, learner._targets()
     if not isinstance(delay, int | np.integer) or delay < 0:
-        raise BadInput(f"delay={delay!r}; wanted a whole number of rounds")
+        raise BadInput(f"delay={shown(delay)}; wanted a whole number of rounds")
     if learner.growing and not targets.closed:
         raise BadInput("delay= wants the classes announced; give classes=, or set growing=False")
     model, data, watcher = game.model, game.data, game.watcher
@@ -88,15 +88,15 @@ def _late(learner: Learner, X: Table, game: Game, wanted: Wanted) -> Sums:
             lines.append(line[0])
     if targets.kind == "numbers" and data.y is not None:
         for line, loss in zip(lines, learner._losses_of(answers, data.y), strict=True):
-            line[1] = loss if line[3] else 0.0
+            line[1] = loss if line[TRACE_ASKED] > 0 else 0.0
         sums.loss = float(sum(line[1] for line in lines))
     for number, line in enumerate(lines):
         line[0], line[TRACED:] = guesses[number], answers[number]
-        shown = watcher.table(number, 1, model.start.outputs, targets.known())
-        if shown.size:
-            shown[...] = line
+        place = watcher.table(number, 1, model.start.outputs, targets.known())
+        if place.size:
+            place[...] = line
     sums.mistakes = sum(
-        targets.is_wrong(answers[t], guesses[t], wants[t]) for t in range(data.size) if lines[t][3]
+        targets.is_wrong(answers[t], guesses[t], wants[t]) for t in range(data.size) if lines[t][TRACE_ASKED]
     )
     watcher.curve.append((sums.rounds, sums.mistakes, sums.loss))
     return sums
@@ -108,7 +108,7 @@ def watch_each(learner: Learner, examples: Iterable[Any], wanted: Wanted) -> Pro
     if classes is not None and learner._model is None:
         learner.set_params(classes=tuple(classes))
     elif classes is not None and sorted(map(repr, classes)) != sorted(map(repr, targets.known())):
-        raise BadInput(f"classes={classes!r}, but the model already knows {targets.known()!r}")
+        raise BadInput(f"classes={shown(classes)}, but the model already knows {shown(targets.known())}")
     own(learner)
     truths: list[Any] = []
     watcher: Watcher | None = None
@@ -156,7 +156,8 @@ def _summary(
     every: int | None,
 ) -> Progress:  # fmt: skip
     targets, learner = learner._targets(), learner._original()
-    totals = Totals(sums.rounds, sums.mistakes, sums.errors, sums.updates, sums.loss)
+    rounds, mistakes, errors, updates = map(int, (sums.rounds, sums.mistakes, sums.errors, sums.updates))
+    totals = Totals(rounds, mistakes, errors, updates, float(sums.loss))
     watcher.settle(count)
     if not watcher.full:
         return Progress(learner, totals, y, X, curve=watcher.curve, kind=targets.kind)
@@ -164,6 +165,7 @@ def _summary(
     scores, predictions = targets.traced(whole, start)
     lines = {
         "scores": scores, "predictions": predictions, "losses": whole[:, 1].copy(),
-        "steps": whole[:, 2].copy(), "queried": whole[:, 3] > 0,
+        "steps": whole[:, 2].copy(), "queried": whole[:, TRACE_ASKED] > 0,
+        "counted": whole[:, TRACE_ASKED] != 0,
     }  # fmt: skip
     return Progress(learner, totals, targets.truths(y), X, lines, watcher.curve, targets.kind, every)

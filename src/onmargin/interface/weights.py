@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..errors import BadInput, extra
+from ..errors import BadInput, extra, shown
 from ..features.matrices import canonical
 from ..features.slots import Slots
 from ..learn.spaces.arrays import Start
@@ -21,7 +21,7 @@ from ..models.table import FORGETS, Row, row_named
 from ..models.weights import Model, Numbers
 from .dicts import BoundStream, Example, Stream
 from .passes import TrainingSet
-from .tables import Table
+from .tables import Table, with_length
 
 if TYPE_CHECKING:
     from .learner import Learner
@@ -58,7 +58,7 @@ class WeightsForm:
         """Refuse parameters that do not go with the form."""
         budget = getattr(self.owner, "budget", None)
         if budget is not None:
-            raise BadInput(f"budget={budget!r} is for kernel forms; set kernel=, or leave it out")
+            raise BadInput(f"budget={shown(budget)} is for kernel forms; set kernel=, or leave it out")
 
     def refresh(self, model: Model) -> None:
         """Go on with the parameters as they are now."""
@@ -116,14 +116,24 @@ class WeightsForm:
 
     def frame(self, X: Table) -> Table:
         """A frame by the names of its columns; to a linear score those never met add nothing."""
-        table, missed = self.owner._columns.found_in(X)
+        table, missed, values = self.owner._columns.found_in(X)
         self.owner._miss_columns(missed)
-        return table
+        return with_length(table, values) if missed and not self.owner._fitted().linear else table
 
     def narrowed(self, X: Table) -> Table:
-        """A table to be answered, without columns that a growing model has not met."""
+        """A table to be answered, without columns that a growing model has not met (or with their length)."""
         known = self.owner.n_features_in_
-        return X[:, :known] if X.shape[1] > known else X
+        if X.shape[1] <= known:
+            return X
+        return X[:, :known] if self.owner._fitted().linear else with_length(X[:, :known], X[:, known:])
+
+    def with_room(self, model: Model, X: Table) -> Model:
+        """The model, or a wider copy, to answer a table: columns never met have one beyond all others."""
+        if X is None or X.shape[1] < model.start.slots:
+            return model
+        wide = model.copy()
+        wide.widen(X.shape[1] + 1)
+        return wide
 
     def learned(self, X: Table, learning: bool) -> Table:
         """The table as the model takes it."""

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from ..compiled.pairs import dense_gaps, sparse_distances, sparse_gaps, sparse_products, summed
 from ..compiled.parts import Part
-from ..errors import BadInput
+from ..errors import BadInput, as_float, shown
 from ..features.matrices import canonical
 from .sides import Csr, Side, Table, is_sparse
 
@@ -178,7 +178,7 @@ def made(kernel: object) -> Kernel:
         return kernel
     if callable(kernel):
         return Own(kernel)
-    raise BadInput(f"got {kernel!r}; wanted a kernel of om.kernels or a function k(A, B)")
+    raise BadInput(f"got {shown(kernel)}; wanted a kernel of om.kernels or a function k(A, B)")
 
 
 def sides_of(A: ArrayLike | Csr, B: ArrayLike | Csr, shifts: bool) -> tuple[Side, Side]:
@@ -202,15 +202,15 @@ def positive(name: str, value: object) -> float | None:
 
 def above_zero(name: str, value: object) -> float:
     """A finite number above 0."""
-    number = float(value) if isinstance(value, int | float | np.number) else math.nan
-    if isinstance(value, bool) or not 0 < number < math.inf:
-        raise BadInput(f"{name}={value!r}; wanted a number above 0")
+    number = as_float(value)
+    if not 0 < number < math.inf:
+        raise BadInput(f"{name}={shown(value)}; wanted a number above 0")
     return number
 
 
 def finite(name: str, value: object) -> float:
     """A finite number."""
-    number = float(value) if isinstance(value, int | float | np.number) else math.nan
-    if isinstance(value, bool) or not math.isfinite(number):
-        raise BadInput(f"{name}={value!r}; wanted a finite number")
+    number = as_float(value)
+    if not math.isfinite(number):
+        raise BadInput(f"{name}={shown(value)}; wanted a finite number")
     return number

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..compiled.pairs import chi, city, to_exponents, to_gaussians
 from ..compiled.parts import Part
-from ..errors import BadInput
+from ..errors import BadInput, require_whole, shown
 from ..features.matrices import canonical
 from .base import BadRow, Kernel, Pair, finite, made, positive
 from .sides import Side, Table, is_sparse
@@ -107,9 +107,8 @@ class Polynomial(_WithGamma):
 
     def __init__(self, gamma: float | None = None, degree: int = 3, coef0: float = 0.0) -> None:
         super().__init__(gamma)
-        self.degree, self.coef0 = degree, finite("coef0", coef0)
-        if isinstance(degree, bool) or not isinstance(degree, int | np.integer) or degree < 1:
-            raise BadInput(f"degree={degree!r}; wanted a whole number of at least 1")
+        require_whole("degree", degree)
+        self.degree, self.coef0 = int(degree), finite("coef0", coef0)
         self.parts = (self.gamma, self.degree, self.coef0)
 
     def _of(self, gamma: float) -> Kernel:
@@ -212,11 +211,11 @@ class Own(Kernel):
             values = np.asarray(canonical(found).toarray() if is_sparse(found) else found, float)
         except (TypeError, ValueError) as error:
             reason = " ".join(str(error).split())[:100]
-            raise BadInput(f"the kernel {name!r} failed ({reason}); wanted k(A, B)") from None
+            raise BadInput(f"the kernel {shown(name)} failed ({reason}); wanted k(A, B)") from None
         if values.shape != shape:
-            raise BadInput(f"the kernel {name!r} returned shape {values.shape}; wanted {shape}, k(A, B)")
+            raise BadInput(f"the kernel {shown(name)} returned shape {values.shape}; wanted {shape}, k(A, B)")
         if not np.isfinite(values).all():
-            raise BadInput(f"the kernel {name!r} returned NaN or infinity; nothing was learned; mend it")
+            raise BadInput(f"the kernel {shown(name)} returned NaN or infinity; nothing was learned; mend it")
         return values
 
 
@@ -260,7 +259,9 @@ def named(kernel: object, gamma: float | None = None, degree: int = 3, coef0: fl
         return NAMED[kernel](gamma, degree, coef0)
     if isinstance(kernel, Kernel) or callable(kernel):
         return made(kernel)
-    raise BadInput(f"kernel={kernel!r}; wanted one of {', '.join(NAMED)}, a function k(A, B), or om.kernels")
+    raise BadInput(
+        f"kernel={shown(kernel)}; wanted one of {', '.join(NAMED)}, a function k(A, B), or om.kernels"
+    )
 
 
 def linear() -> Kernel:

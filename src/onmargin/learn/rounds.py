@@ -54,11 +54,11 @@ def learn(examples, space, hyper, clock, desk, trace, first, start, stop):
         guess = decide(scores, now, hyper)
         asked = seen and ask(space, scores, now, hyper)
         suffered = taken = 0.0
-        if seen:
+        if seen:  # an answer that was wrong is a mistake, whether the label was asked for or not
             clock += 1
-        if asked:  # otherwise the target is not looked at
+            mistakes += wrong(scores, targets[t], guess, hyper)
+        if asked:  # otherwise the target is not learned from
             target = targets[t]
-            mistakes += wrong(scores, target, guess, hyper)
             margin, required = demand(scores, target, guess, hyper, pull)
             slope = 0.0
             if margin != math.inf:  # nothing is demanded of an empty or a full set of labels
@@ -78,7 +78,7 @@ def learn(examples, space, hyper, clock, desk, trace, first, start, stop):
         total += suffered
         if trace.size:  # empty: nobody is watching
             trace[t, TRACE_GUESS], trace[t, TRACE_LOSS], trace[t, TRACE_STEP] = guess, suffered, taken
-            trace[t, TRACE_ASKED] = 1.0 if asked else 0.0
+            trace[t, TRACE_ASKED] = 1.0 if asked else (-1.0 if seen else 0.0)
             for k in range(trace.shape[1] - TRACED):
                 trace[t, TRACED + k] = scores[k]
     hyper.numbers[PLAYED] = clock

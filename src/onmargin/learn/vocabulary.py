@@ -60,7 +60,7 @@ USER_NUMBERS = 33  # from here on the numbers of a user's own parts
 TRACE_GUESS = 0  # what was answered
 TRACE_LOSS = 1  # what was suffered
 TRACE_STEP = 2  # how far w moved
-TRACE_ASKED = 3  # 1 where the label was read
+TRACE_ASKED = 3  # 1 where the label was asked for, -1 where it was not, 0 where the round was not seen
 TRACED = 4  # from here on the scores
 
 # Pegasos' ledger

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..compiled.parts import Part, specialise
+from ..learn.queries import always
 from ..learn.series import harmonic
 from ..learn.spaces.arrays import aligned, padded
 from ..learn.spaces.linear import LINEAR
@@ -19,8 +20,8 @@ AT_ONCE = 16  # lanes: two registers; more at once are slower than one sixteen a
 
 
 def can_sweep(row: Row) -> bool:
-    """Is there a lane for this row of the table? (One output, in a plain or a shrunk Space.)"""
-    return row.space is LINEAR or row.space is SHRUNK
+    """Is there a lane for this row of the table? (One output, a plain or a shrunk Space, all labels read.)"""
+    return row.query is always and (row.space is LINEAR or row.space is SHRUNK)
 
 
 def sweeper(row: Row) -> Part:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..compiled.parts import Part, plain
-from ..errors import BadInput
+from ..errors import BadInput, shown
 from ..learn import losses, queries, steps
 from ..learn.spaces import covariances as covariance
 from ..learn.spaces import variances as confidence
@@ -85,9 +85,9 @@ class Recipe:
         self.given = {"task": task, "loss": loss, "step": step, "space": space, "query": query}
         for role, value in self.given.items():
             if isinstance(value, str) and value not in KINDS[role]:
-                raise BadInput(f"{role}={value!r}; wanted one of {', '.join(map(repr, KINDS[role]))}")
+                raise BadInput(f"{role}={shown(value)}; wanted one of {', '.join(map(repr, KINDS[role]))}")
         if not isinstance(task, str):
-            raise BadInput(f"task={task!r}; wanted one of {', '.join(map(repr, TASKS))}")
+            raise BadInput(f"task={shown(task)}; wanted one of {', '.join(map(repr, TASKS))}")
         self._refuse_misfits()
         self._loss: Part = self._part("loss", check_loss)
         self._step: Part = self._part("step", check_step, self.own)
@@ -218,7 +218,7 @@ def _numbers(own: Any) -> np.ndarray:
     except (TypeError, ValueError):
         numbers = np.full(1, np.nan)
     if own is None or not np.isfinite(numbers).all():
-        raise BadInput(f"own={own!r}; wanted finite numbers for your functions")
+        raise BadInput(f"own={shown(own)}; wanted finite numbers for your functions")
     return numbers
 
 

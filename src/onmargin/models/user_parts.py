@@ -19,7 +19,7 @@ import numpy as np
 from numba.core.errors import NumbaError
 
 from ..compiled.parts import Part, digits, guarded, plain, specialise
-from ..errors import BadInput
+from ..errors import BadInput, shown
 from ..learn.spaces.linear import Linear
 from ..learn.user_functions import adapted, try_link, try_loss, try_query, try_step
 from ..learn.vocabulary import KNOWN, REMEMBERED, USER_NUMBERS, Hyper, Numbers, Round, hyper_of
@@ -40,7 +40,7 @@ def own_part(role: str, function: Part) -> Part:
     """The function as a part of that role, under a name that changes with what it computes."""
     source = plain(function)
     if not isinstance(source, FunctionType):
-        raise BadInput(f"{role}={function!r}; wanted a name or a Python function")
+        raise BadInput(f"{role}={shown(function)}; wanted a name or a Python function")
     wanted = ARGUMENTS[role]
     given = list(inspect.signature(source).parameters)
     strange = [name for name in given if name not in wanted]
@@ -176,7 +176,9 @@ def check_query(name: str, function: Part, bare: Part, own: np.ndarray) -> None:
 def check_link(name: str, function: Part, bare: Part, regularizer: Part | None, own: np.ndarray) -> None:
     """w = grad g*(theta)."""
     if regularizer is not None and not callable(regularizer):
-        raise BadInput(f"the regulariser of the space {name!r} is {regularizer!r}; wanted a function of w")
+        raise BadInput(
+            f"the regulariser of the space {name!r} is {shown(regularizer)}; wanted a function of w"
+        )
     stays_inside("space", name, bare, np.zeros(DIMENSIONS), np.zeros(DIMENSIONS), some_hyper(own))
     trial, hyper = specialise(try_link, link=function), some_hyper(own)
 

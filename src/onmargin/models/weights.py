@@ -143,6 +143,11 @@ class Model:
     kind = "weights"
 
     @property
+    def linear(self) -> bool:
+        """Is a score <w, x>? Then features never met add nothing; otherwise their length counts."""
+        return self.row.space.flat
+
+    @property
     def mergeable(self) -> bool:
         """Are weights all it keeps?"""
         return self.row.space.mergeable

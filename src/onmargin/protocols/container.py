@@ -107,6 +107,9 @@ def encode(value: Any) -> Any:
         return {"numpy": value.dtype.str, "value": encode(value.item())}
     if isinstance(value, np.str_):
         return {"numpy": "U", "value": "".join(value)}  # str() drops NULs at the end
+    if isinstance(value, np.datetime64 | np.timedelta64 | np.ndarray) and value.dtype.kind in "mM":
+        counts = [str(number) for number in value.astype(np.int64).ravel().tolist()]
+        return {"dates": value.dtype.str, "shape": list(value.shape), "counts": counts}
     if isinstance(value, np.ndarray) and (_is_plain(value.dtype) or value.dtype.kind in "UO"):
         return {"array": value.dtype.str, "shape": list(value.shape), "items": encode(value.ravel().tolist())}
     if isinstance(value, range):
@@ -136,6 +139,8 @@ def decode(value: Any) -> Any:
             return np.str_(text)
         case {"numpy": kind, "value": item}:
             return _dtype(kind).type(decode(item))
+        case {"dates": kind, "shape": shape, "counts": counts}:
+            return _dates(kind, shape, counts)
         case {"array": kind, "shape": shape, "items": items}:
             return _array(kind, shape, decode(items))
         case {"tuple": items}:
@@ -160,6 +165,13 @@ def _dtype(kind: str) -> np.dtype:
     if not _is_plain(dtype):
         raise BadFile("the file holds a number of an unknown type")
     return dtype
+
+
+def _dates(kind: str, shape: list[int], counts: list[str]) -> Any:
+    """A date or a span of time, or an array of such, by what is counted since 1970."""
+    if not isinstance(kind, str) or np.dtype(kind).kind not in "mM":
+        raise BadFile("the file holds a date of an unknown type")
+    return np.array([int(number) for number in counts], np.int64).view(kind).reshape(shape)[()]
 
 
 def _array(kind: str, shape: list[int], items: list[Any]) -> np.ndarray:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..errors import BadInput, require_whole
+from ..errors import BadInput, require_whole, shown
 from ..features.matrices import canonical
 from ..interface.asks import AsksForLabels
 from ..interface.learner import Learner
@@ -45,9 +45,9 @@ class PageHinkley:
     ) -> None:
         for name, value in (("delta", delta), ("threshold", threshold)):
             if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not value >= 0:
-                raise BadInput(f"{name}={value!r}; wanted a number of at least 0")
+                raise BadInput(f"{name}={shown(value)}; wanted a number of at least 0")
         if action not in ACTIONS:
-            raise BadInput(f"action={action!r}; wanted 'none' or 'reset'")
+            raise BadInput(f"action={shown(action)}; wanted 'none' or 'reset'")
         require_whole("patience", patience)
         self.delta, self.threshold, self.action, self.patience = delta, threshold, action, patience
         self.reset()
@@ -60,7 +60,7 @@ class PageHinkley:
     def update(self, loss: float) -> PageHinkley:
         """Take in one loss; `drift_detected`: it raised the alarm, after which all starts anew."""
         if not math.isfinite(loss):
-            raise BadInput(f"the loss is {loss!r}; wanted a finite number")
+            raise BadInput(f"the loss is {shown(loss)}; wanted a finite number")
         if self.drift_detected:
             self.reset()
         self.rounds += 1
@@ -84,7 +84,7 @@ def detector_of(drift: Any) -> tuple[Any, str]:
         )
     action = action or getattr(drift, "action", "none")  # one given beside it wins
     if action not in ACTIONS:
-        raise BadInput(f"the action is {action!r}; wanted 'none' or 'reset'")
+        raise BadInput(f"the action is {shown(action)}; wanted 'none' or 'reset'")
     return drift, action
 
 

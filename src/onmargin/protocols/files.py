@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import clone
 
 from .. import __version__
-from ..errors import BadFile, BadInput
+from ..errors import BadFile, BadInput, shown
 from ..estimators import every
 from ..estimators.sampler import SelectiveSampler
 from ..interface.asks import AsksForLabels
@@ -74,7 +74,7 @@ def load(path: Path, parts: Parts = None) -> Any:
         inner, asks = _named_in(facts), None if facts.get("asks") is None else _named_in(facts["asks"])
         for name, around in ((inner["class"], False), *([(asks["class"], True)] if asks else [])):
             if name not in every() or around != issubclass(every()[name], AsksForLabels):
-                raise BadFile(f"{path} holds a {name!r}, which this version does not know")
+                raise BadFile(f"{path} holds a {shown(name)}, which this version does not know")
         learner = _made(inner, parts)
         begun = {name: unpacked(value, parts) for name, value in facts["begun"].items()}
         restore_state(learner, State(facts | {"begun": begun}, arrays))

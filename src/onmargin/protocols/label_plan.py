@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.metrics import f1_score
 
-from ..errors import BadInput, require_whole
+from ..errors import BadInput, require_whole, shown
 from ..estimators.sampler import SelectiveSampler
 from ..interface.asks import AsksForLabels
 from ..interface.classifier import Classifier
@@ -58,20 +58,20 @@ def label_plan(
         return model.outlook(X)
     learner = model.estimator if isinstance(model, SelectiveSampler) else model
     if not isinstance(learner, Classifier):
-        raise BadInput(f"model={model!r}; wanted a classifier of this library, or a SelectiveSampler")
+        raise BadInput(f"model={shown(model)}; wanted a classifier of this library, or a SelectiveSampler")
     delta = model.delta if isinstance(model, SelectiveSampler) else 1.0
     wanted = [_whole(budget) for budget in np.atleast_1d(np.asarray(budgets, object)).tolist()]
     names = [rules] if isinstance(rules, str) else list(rules)
     for name in names:
         if name not in RULES:
-            raise BadInput(f"rules has {name!r}; wanted some of {', '.join(map(repr, RULES))}")
+            raise BadInput(f"rules has {shown(name)}; wanted some of {', '.join(map(repr, RULES))}")
     require_whole("seeds", seeds)
     if threads is not None:
         require_whole("threads", threads)
     if not wanted or not names:
         raise BadInput("budgets or rules is empty; wanted at least one of each")
     if isinstance(test, bool) or not isinstance(test, int | float) or not 0.0 < test < 1.0:
-        raise BadInput(f"test={test!r}; wanted a share above 0 and below 1")
+        raise BadInput(f"test={shown(test)}; wanted a share above 0 and below 1")
     X = indexable(X)
     labels, there = labels_of(y, X)
     kept = np.flatnonzero(there)
@@ -88,7 +88,7 @@ def label_plan(
         name, budget, seed = job
         order = np.random.default_rng([21, seed]).permutation(kept)
         sampler = SelectiveSampler(
-            clone(learner).set_params(shuffle=False), delta=delta, rule=name, budget=budget,
+            clone(learner), delta=delta, rule=name, budget=budget,
             target_rate=min(1.0, max(budget, 1) / learned), random_state=seed,
         )  # fmt: skip
         classes = sorted(set(labels[kept].tolist()))
@@ -116,5 +116,5 @@ def label_plan(
 
 def _whole(budget: Any) -> int:
     if isinstance(budget, bool) or not isinstance(budget, int | np.integer) or budget < 1:
-        raise BadInput(f"budgets has {budget!r}; wanted whole numbers of labels of at least 1")
+        raise BadInput(f"budgets has {shown(budget)}; wanted whole numbers of labels of at least 1")
     return int(budget)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import BadInput
+from ..errors import BadInput, shown
 from ..interface.learner import Learner
 from ..interface.mixing import mixed
 
@@ -37,5 +37,5 @@ def _shares(weights: object, count: int) -> np.ndarray:
     except (TypeError, ValueError):
         share = np.zeros(0)
     if share.shape != (count,) or not np.isfinite(share).all() or (share < 0).any() or not share.any():
-        raise BadInput(f"weights={weights!r}; wanted one number of at least 0 per model, not all 0")
+        raise BadInput(f"weights={shown(weights)}; wanted one number of at least 0 per model, not all 0")
     return np.asarray(share / share.sum())

@@ -26,6 +26,12 @@ class Optimum(NamedTuple):
     gap: float
     passes: int
 
+    def __repr__(self) -> str:
+        return (
+            f"Optimum({len(self.coef)} coefficients, intercept={self.intercept:.6g}, "
+            f"objective={self.objective:.6g}, gap={self.gap:.2g}, passes={self.passes})"
+        )
+
 
 def svm_optimum(
     X: Any, y: Any, *, lam: float, prior: Any = None, sample_weight: Any = None, fit_intercept: bool = True,

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
 from ..compiled.parts import plain, specialise
-from ..errors import BadInput, require_whole
+from ..errors import BadInput, require_whole, shown
 from ..features.matrices import canonical
 from ..learn.paired.joint import ENOUGH, ROUNDED, SWEEPS, gap_left, joint
 from ..learn.paired.rules import RULES as ALL_RULES
@@ -56,7 +56,7 @@ def paired_round(
         raise BadInput("w or X holds NaN or infinity; wanted finite numbers")
     each = _weights(weights, len(table))
     if not C > 0:
-        raise BadInput(f"C={C!r}; wanted a number above 0 (inf allowed)")
+        raise BadInput(f"C={shown(C)}; wanted a number above 0 (inf allowed)")
     asked = (2.0 if rule == "auc" else 1.0) if margin is None else float(margin)
     if sweeps is not None:
         require_whole("sweeps", sweeps)
@@ -85,13 +85,15 @@ def _go_over(
         solve(gram, margins, positive, weights, alphas, chosen, C, margin, ROUNDED)
         return
     if isinstance(rule, str) or not isinstance(rule, list | tuple):
-        raise BadInput(f"rule={rule!r}; wanted one of {', '.join(RULES)}, or a list of index sets")
+        raise BadInput(f"rule={shown(rule)}; wanted one of {', '.join(RULES)}, or a list of index sets")
     for indices in rule:
         chosen[:] = False
         try:
             chosen[np.asarray(list(indices), int)] = True
         except (IndexError, TypeError, ValueError):
-            raise BadInput(f"rule has {indices!r}; wanted sets of row numbers below {len(margins)}") from None
+            raise BadInput(
+                f"rule has {shown(indices)}; wanted sets of row numbers below {len(margins)}"
+            ) from None
         asked = margin * float(weights[chosen].sum())
         specialise(joint)(gram, margins, weights, alphas, chosen, C, asked)
 

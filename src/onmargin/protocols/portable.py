@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..compiled.parts import plain
-from ..errors import BadInput
+from ..errors import BadInput, shown
 from ..interface.priors import Prior
 from ..kernels import composed, simple
 from ..kernels.base import Kernel
@@ -47,7 +47,7 @@ def packed(value: Any) -> Any:
     if callable(value) and not isinstance(value, type):
         if not inspect.isfunction(plain(value)):
             raise BadInput(
-                f"{value!r} cannot be saved; wanted a kernel by name, of om.kernels, or a function"
+                f"{shown(value)} cannot be saved; wanted a kernel by name, of om.kernels, or a function"
             )
         return {"function": plain(value).__name__, "mark": source_mark(value)}
     if isinstance(value, tuple | list):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..errors import BadInput
+from ..errors import BadInput, shown
 from ..interface.asks import AsksForLabels
 from ..interface.groups import Grouped
 from ..interface.learner import Learner
@@ -42,21 +42,21 @@ def progressive(
     (1797, True)
     """
     if scored_by not in ("running", "model"):
-        raise BadInput(f"scored_by={scored_by!r}; wanted 'running' or 'model'")
+        raise BadInput(f"scored_by={shown(scored_by)}; wanted 'running' or 'model'")
     if trace not in ("full", "sums"):
-        raise BadInput(f"trace={trace!r}; wanted 'full' or 'sums'")
+        raise BadInput(f"trace={shown(trace)}; wanted 'full' or 'sums'")
     if isinstance(model, Grouped):
         raise BadInput(
             f"{type(model).__name__} learns from groups of rows, not one by one; use fit(X, y, qid)"
         )
     if not isinstance(model, Learner | AsksForLabels):
-        name = model.__name__ if isinstance(model, type) else type(model).__name__
+        name = f"the class {model.__name__}" if isinstance(model, type) else type(model).__name__
         raise BadInput(
-            f"got {name}; wanted a learner of this library, made (transform the data first, or use River's "
-            "progressive_val_score for pipelines)"
+            f"got {name}; wanted a learner of this library, such as om.Perceptron() (of a pipeline: "
+            "transform the data first, or use River's progressive_val_score)"
         )
     if every is not None and (not isinstance(every, int) or every < 1):
-        raise BadInput(f"every={every!r}; wanted a whole number of rounds")
+        raise BadInput(f"every={shown(every)}; wanted a whole number of rounds")
     if isinstance(X, list) and X and isinstance(X[0], dict):
         raise BadInput("got a list of dicts and y; give pairs instead: zip(dicts, y)")
     learner = getattr(model, "estimator", model)  # the one inside a sampler

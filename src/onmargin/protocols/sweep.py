@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import ParameterGrid
 
-from ..errors import BadInput, Diverged, require_whole
+from ..errors import BadInput, Diverged, plain_number, require_whole, shown
 from ..interface.asks import AsksForLabels
 from ..interface.groups import Grouped
 from ..interface.lanes import Place, sweep_in_lanes
@@ -43,7 +43,7 @@ def sweep(
     (True, 5)
     """
     if not isinstance(model, Learner | AsksForLabels) or isinstance(model, Grouped):
-        raise BadInput(f"got {model!r}; wanted a learner of this library")
+        raise BadInput(f"got {shown(model)}; wanted a learner of this library")
     if not hasattr(X, "shape") and (y is None or (isinstance(X, list) and X and isinstance(X[0], dict))):
         raise BadInput(f"got {type(X).__name__}; wanted a table X (array, CSR matrix, frame) and y")
     if threads is not None:
@@ -81,17 +81,17 @@ def _configurations(model: Any, grid: Any) -> list[dict[str, Any]]:
     grids = [grid] if isinstance(grid, Mapping) else grid
     if not isinstance(grids, list | tuple) or not grids or not all(isinstance(g, Mapping) for g in grids):
         raise BadInput(
-            f"grid={grid!r}; wanted a dict of parameters and their values, or a list of such dicts"
+            f"grid={shown(grid)}; wanted a dict of parameters and their values, or a list of such dicts"
         )
     known = sorted(model.get_params(deep=False))
     for name, values in (pair for g in grids for pair in g.items()):
         if name not in known:
             raise BadInput(
-                f"{type(model).__name__} has no parameter {name!r}; the grid may have {', '.join(known)}"
+                f"{type(model).__name__} has no parameter {shown(name)}; the grid may have {', '.join(known)}"
             )
         if isinstance(values, str) or not hasattr(values, "__len__") or not len(values):
-            raise BadInput(f"grid[{name!r}]={values!r}; wanted a list of at least one value")
-    spelled = [{name: list(values) for name, values in g.items()} for g in grids]
+            raise BadInput(f"grid[{shown(name)}]={shown(values)}; wanted a list of at least one value")
+    spelled = [{name: list(map(plain_number, values)) for name, values in g.items()} for g in grids]
     return [dict(config) for config in ParameterGrid(spelled)]
 
 
@@ -116,7 +116,7 @@ def _in_threads(
             return dict(DIVERGED)
         gap = np.nan
         if not labels and y is not None:
-            seen = np.asarray(done.queried, bool)
+            seen = np.asarray(done.counted, bool)
             gap = float(np.mean(np.abs(np.asarray(y, float).ravel() - done.predictions)[seen]))
         return {
             "rounds": done.rounds, "mistakes": done.mistakes, "updates": done.updates,

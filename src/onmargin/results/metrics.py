@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import BadInput
+from ..errors import BadInput, shown
 from .ranked import (
     Lists,
     area,
@@ -142,7 +142,7 @@ def mean_average_precision(
 
 def ndcg(
     y_true: Any, y_score: Any, *, qid: object = None, k: int | None = None,
-    gain: str = "exponential", discount: str = "log2",
+    gain: str = "exponential", discount: str = "log2", skip_empty: bool = False,
 ) -> float:  # fmt: skip
     """Mean over lists of DCG / the DCG of the best order, DCG = sum_{i <= k} gain(relevance_i) / discount(i).
 
@@ -152,6 +152,7 @@ def ndcg(
     k : the cut-off, of both DCGs; None: the whole list.
     gain : "exponential" (2^relevance - 1) or "linear" (relevance).
     discount : "log2" (log2(i + 1)) or "letor" (1 at the first place, then log2(i): LETOR 3's script).
+    skip_empty : leave lists without relevant items out of the mean (NaN if no list is left).
 
     >>> ndcg([2, 0, 1], [0.3, 0.2, 0.1])   # (3 + 1 / log2(4)) / (3 + 1 / log2(3))
     0.9639...
@@ -159,9 +160,9 @@ def ndcg(
     0.6666666666666666
     """
     if gain not in GAINS:
-        raise BadInput(f"gain={gain!r}; wanted 'exponential' or 'linear'")
+        raise BadInput(f"gain={shown(gain)}; wanted 'exponential' or 'linear'")
     if discount not in DISCOUNTS:
-        raise BadInput(f"discount={discount!r}; wanted 'log2' or 'letor'")
+        raise BadInput(f"discount={shown(discount)}; wanted 'log2' or 'letor'")
     cut = cut_off(k)
 
     def gained(lists: Lists, relevance: np.ndarray) -> np.ndarray:
@@ -174,9 +175,9 @@ def ndcg(
         ideal = gained(lists, best)
         if not np.isfinite(ideal).all():
             raise BadInput(
-                f"y_true has a relevance of {best.max():g}, too large for gain={gain!r}; scale it down"
+                f"y_true has a relevance of {best.max():g}, too large for gain={shown(gain)}; scale it down"
             )
-        return share(gained(lists, lists.relevance), ideal, 0.0)
+        return share(gained(lists, lists.relevance), ideal, np.nan if skip_empty else 0.0)
 
     return mean(each(normalised, y_true, y_score, qid))
 

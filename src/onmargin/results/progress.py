@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..errors import BadInput, extra, require_whole
+from ..errors import BadInput, extra, require_whole, shown
 from ..features.matrices import canonical
 
 
@@ -144,7 +144,7 @@ class Progress:
             }
         for name in names:
             if name not in known:
-                raise BadInput(f"no metric {name!r} for this run; there are {', '.join(known)}")
+                raise BadInput(f"no metric {shown(name)} for this run; there are {', '.join(known)}")
         wanted = names or (("accuracy", "f1") if self.kind == "labels" else tuple(known))
         return {name: float(known[name]()) for name in wanted}
 

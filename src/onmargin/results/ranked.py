@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..errors import BadInput, require_whole
+from ..errors import BadInput, require_whole, shown
 from ..features.matrices import canonical
 
 BLOCK = 1 << 20  # items of a matrix ranked at once: the work needs ten numbers an item
@@ -155,7 +155,7 @@ def by_column(y_true: Any, y_score: Any, labels: Any) -> tuple[np.ndarray, np.nd
     for label in kinds.tolist():
         if label not in columns:
             raise BadInput(
-                f"y_true has the label {label!r}, which is not among labels=; wanted a column for it"
+                f"y_true has the label {shown(label)}, which is not among labels=; wanted a column for it"
             )
     return np.array([columns[label] for label in kinds.tolist()])[codes], scores
 

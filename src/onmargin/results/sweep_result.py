@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from ..errors import BadInput, extra
+from ..errors import BadInput, extra, plain_number
 
 Line = dict[str, Any]
 """What one configuration came to, by name."""
@@ -33,7 +33,7 @@ class SweepResult:
         self.criterion = "error_rate" if kind == "labels" else "mae"
         dropped = "mae" if kind == "labels" else "error_rate"
         self.rows = [
-            {**config, **{k: v for k, v in line.items() if k != dropped}}
+            {**config, **{k: plain_number(v) for k, v in line.items() if k != dropped}}
             for config, line in zip(configs, lines, strict=True)
         ]
         self._make = make
