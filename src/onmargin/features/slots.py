@@ -6,7 +6,6 @@ import math
 import struct
 from collections.abc import Hashable, Iterable, Mapping
 from functools import partial
-from itertools import repeat
 from operator import mul
 from typing import Any
 
@@ -89,14 +88,16 @@ class Packer:
         return True
 
     def _ask_without(self, x: Mapping[Hashable, Any], names: list[Hashable]) -> None:
-        """Names without a slot go to the blank one, or are left out where there is none."""
-        if self.blank < 0:
-            self.check(x)
-            names = [name for name in names if name in self.slots]
-            x = {name: x[name] for name in names}
-        place = self._format(len(names))
-        place(self.places, 4, len(names), *map(self.slots.get, names, repeat(self.blank)))
-        self.write(*x.values())
+        """Names without a slot share the blank one, as long as all of them; or are left out."""
+        self.check(x)
+        values = [x[name] for name in names if name in self.slots]
+        places = [self.slots[name] for name in names if name in self.slots]
+        if self.blank >= 0:
+            values.append(math.hypot(*(x[name] for name in names if name not in self.slots)))
+            places.append(self.blank)
+        place = self._format(len(places))
+        place(self.places, 4, len(places), *places)
+        self.write(*values)
 
     def _format(self, count: int) -> Any:
         """Ready to write a row of so many entries."""

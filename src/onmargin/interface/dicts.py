@@ -25,7 +25,7 @@ from ..models.weights import Model
 from .guard import NOBODY
 from .labels import label_array
 from .passes import naming_rows
-from .quick import quick_answerer, quick_learner
+from .quick import Answer, Learn, quick_answerer, quick_learner
 from .tables import Columns
 from .twins import own
 
@@ -42,6 +42,8 @@ class Stream:
     """A model bound to its dicts. Made anew whenever the model takes on another shape."""
 
     quick = False  # a round of a plain target may go the short way
+    learn_fast: Learn  # it; False, and nothing changed, where it cannot
+    answer: Answer  # for one dict
     answers: dict[float, Any] | None = None  # guesses of the loop as labels, where the loop may guess
 
     def __init__(self, owner: Learner, model: Model, slots: Slots) -> None:
@@ -62,6 +64,7 @@ class Stream:
         self.packer.blank = self.room if blank else -1
         self.coded = targets.coded()
         self.shape = self.model.start
+        self.learn_fast, self.answer = never, self.answer_slowly
 
     def begin(self) -> None:
         """A round begins: what it changes before it is played is not the learner's."""
@@ -117,12 +120,12 @@ class Stream:
         """Scores of one dict, by the average where one is kept."""
         raise NotImplementedError
 
-    def learn_fast(self, x: Example, y: object) -> bool:
-        """A round of weight 1 whose target is plain; False, and nothing changed, where it is not so."""
-        return False
+    def play(self, x: Example, weight: float) -> None:
+        """`learn`, where nobody asks what the round came to."""
+        self.learn(x, weight)
 
-    def answer(self, x: Example) -> Any:
-        """The label of one dict."""
+    def answer_slowly(self, x: Example) -> Any:
+        """The answer for one dict."""
         with self.lock:
             return self.owner._targets().named_one(self.scores(x))
 
@@ -131,8 +134,8 @@ class Stream:
         self.packer.check(x)
 
 
-def never(y: object) -> None:
-    """No target is plain."""
+def never(*given: object) -> Any:
+    """Nothing is plain."""
 
 
 class BoundStream(Stream):
@@ -153,8 +156,9 @@ class BoundStream(Stream):
         self.quick = plain and not self.guard.busy
         self.answers = None if entries.averaged else targets.answers()
         if plain:
-            self.learn_fast = quick_learner(self)  # type: ignore[method-assign]
-        self.answer = quick_answerer(self) if self.answers else super().answer  # type: ignore[method-assign]
+            self.learn_fast = quick_learner(self, entries)
+        if self.answers:
+            self.answer = quick_answerer(self, entries, self.answers)
 
     def _entries(self) -> BoundEntries:
         assert self.entries is not None
@@ -168,13 +172,21 @@ class BoundStream(Stream):
         self.keep()
         return tally
 
+    def play(self, x: Example, weight: float) -> None:
+        """`learn`, where nobody asks what the round came to."""
+        if weight != 1.0 or self.target.ndim > 1:
+            self.learn(x, weight)
+            return
+        if not self._entries().play(float(self.target[0])):
+            self.packer.refuse(x)
+        self.keep()
+
     def learn_grown(self, target: float) -> bool:
         """A plain round, packed, whose names are new, or too many for the row there was."""
         if len(self.slots) > self.known:
             self.shapes = self.owner._columns, self.model.layout
         self.make_room()
-        self.target[0] = target
-        played = bool(self._entries().learn(1.0, NO_TRACE)[1])
+        played = self._entries().play(target)
         if played:
             self.shapes = None
             self.keep()
@@ -329,7 +341,7 @@ def learn_one(owner: Learner, x: Example, y: object, w: float, asking: Asking | 
     """A round of one dict, whatever it asks for. A weight of 0: it is checked and not seen; nothing grows."""
     if w == 1.0 or owner._weigh(w) > 0.0:
         stream, weight = ready_round(owner, x, y, w, asking)
-        stream.learn(x, weight)
+        stream.play(x, weight)
     else:
         check_unseen(owner, x, y)
 

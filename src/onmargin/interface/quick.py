@@ -12,18 +12,22 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import BadInput
 from ..features.slots import NO_NUMBER
-from ..learn.vocabulary import NO_TRACE
 
 if TYPE_CHECKING:
+    from ..models.bound import BoundEntries
     from .dicts import BoundStream
 
 
-def quick_learner(stream: BoundStream) -> Callable[[Any, Any], bool]:
+Learn = Callable[[Any, Any], bool]
+Answer = Callable[[Any], Any]
+
+
+def quick_learner(stream: BoundStream, entries: BoundEntries) -> Learn:
     """A round of weight 1 whose target is plain; False, and nothing changed, where it is not so."""
     packer, model, slots, rows, code = stream.packer, stream.model, stream.slots, stream.rows, stream.code
     acquire, release, readers = stream.lock.acquire, stream.lock.release, stream.guard.readers
-    entries, target = stream.entries, memoryview(stream.target)
-    entry, (examples, space, hyper, desk) = entries.learn_entry, entries.learned
+    entry, (_, _, space, hyper, _, desk, target, trace) = entries.one_entry, entries.one(0.0, 0)
+    assert entry is not None
 
     def learn(x: Any, y: Any) -> bool:
         clock = -1
@@ -44,10 +48,9 @@ def quick_learner(stream: BoundStream) -> Callable[[Any, Any], bool]:
                 packer.take(x, names)
                 if len(slots) > stream.known or packer.rows is not rows:
                     return stream.learn_grown(goal)
-            target[0] = goal
-            tally = entry(examples, space, hyper, clock, desk, NO_TRACE, 0, 0, 1)
-            if tally[1]:
-                model.clock = tally[0]
+            after = entry(rows, goal, space, hyper, clock, desk, target, trace)
+            if after >= 0:
+                model.clock = after
                 return True
             packer.names = None
             return False
@@ -68,11 +71,11 @@ def quick_learner(stream: BoundStream) -> Callable[[Any, Any], bool]:
     return learn
 
 
-def quick_answerer(stream: BoundStream) -> Callable[[Any], Any]:
+def quick_answerer(stream: BoundStream, entries: BoundEntries, answers: dict[float, Any]) -> Answer:
     """The label of one dict: what `decide` says, by the running weights."""
-    packer, model, answers = stream.packer, stream.model, stream.answers
+    packer, model = stream.packer, stream.model
     acquire, release = stream.lock.acquire, stream.lock.release
-    guess, (rows, space, hyper, scores) = stream.entries.guess_entry, stream.entries.single
+    guess, (rows, space, hyper, scores) = entries.guess_entry, entries.single
 
     def answer(x: Any) -> Any:
         try:

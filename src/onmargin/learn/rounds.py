@@ -18,6 +18,8 @@ from .tasks.classes import differs as wrong
 from .tasks.classes import sign as decide
 from .vocabulary import (
     FARTHEST,
+    NO_ORDER,
+    NONE,
     PLAYED,
     TINY,
     TRACE_ASKED,
@@ -25,6 +27,7 @@ from .vocabulary import (
     TRACE_LOSS,
     TRACE_STEP,
     TRACED,
+    Examples,
     Round,
 )
 
@@ -83,6 +86,13 @@ def learn(examples, space, hyper, clock, desk, trace, first, start, stop):
                 trace[t, TRACED + k] = scores[k]
     hyper.numbers[PLAYED] = clock
     return clock, stop, total, mistakes, errors, updates
+
+
+def learn_one(rows, target, space, hyper, clock, desk, targets, trace):
+    """One round of weight 1 on the only row: the clock after it, or -1: refused. The last two are scratch."""
+    targets[0] = target
+    done = learn(Examples(rows, targets, NONE, NONE, NO_ORDER), space, hyper, clock, desk, trace, 0, 0, 1)
+    return done[0] if done[1] else -1
 
 
 def answer(rows, space, hyper, clock, scores, out, first, count):

@@ -16,14 +16,14 @@ class BoundEntries:
     """What a stream of single rows calls. Larger arrays of the same types keep their entries.
 
     `rows` is one reserved row and `target` room for its target, both written in place. Whoever plays millions
-    of rows calls `learn_entry` on `learned` (the clock before the last) and `guess_entry` on `single` itself.
+    of rows calls `one_entry` (on what `one` says) and `guess_entry` (on `single`, and the clock) itself.
     """
 
     kind: object = None
 
     def bind(self, model: Model, rows: Rows, target: np.ndarray) -> None:
         """The arrays as they are now."""
-        self.model, self.rows = model, rows
+        self.model, self.rows, self.target = model, rows, target
         self.weight, self.out = np.ones(1), np.zeros((1, model.start.outputs))
         self.plain = Examples(rows, target, NONE, NONE, NO_ORDER)
         self.weighted = Examples(rows, target, self.weight, NONE, NO_ORDER)
@@ -32,16 +32,21 @@ class BoundEntries:
         self.averaged = bool(self.space.drift.size)
         self.spelled = self.averaged and not model.judges
         self.single = (rows, self.space, self.hyper, self.desk.scores)
-        self.learned = (self.plain, self.space, self.hyper, self.desk)
         kind = (model.played(), model.start.many, target.ndim)
         if kind != self.kind:
-            learn = (self.plain, self.space, self.hyper, 0, self.desk, NO_TRACE, 0, 0, 1)
-            self.learn_entry: Part = bound(model.played().learner(), learn)
+            self.learn_entry: Part | None = None  # found when it is wanted
+            self.one_entry: Part | None = None
+            if target.ndim == 1:
+                self.one_entry = bound(model.played().one_learner(), self.one(0.0, 0))
             answerer = model.row.mean_answerer() if self.averaged and not self.spelled else None
             answer = (rows, self.space, self.hyper, 0, self.desk.scores, self.out, 0, 1)
             self.answer_entry: Part = bound(answerer or model.row.answerer(), answer)
             self.guess_entry: Part = bound(model.row.single(), (*self.single, 0))
             self.kind = kind
+
+    def one(self, target: float, clock: int) -> tuple[Any, ...]:
+        """What `one_entry` is called on."""
+        return self.rows, target, self.space, self.hyper, clock, self.desk, self.target, NO_TRACE
 
     def learn(self, weight: float, trace: np.ndarray) -> tuple[Any, ...]:
         """Play the row; a `Tally` as a tuple. (The clock moves on where the row is finite.)"""
@@ -50,6 +55,9 @@ class BoundEntries:
         else:
             examples, self.weight[0] = self.weighted, weight
         model = self.model
+        if self.learn_entry is None:
+            learn = (self.plain, self.space, self.hyper, 0, self.desk, NO_TRACE, 0, 0, 1)
+            self.learn_entry = bound(model.played().learner(), learn)
         try:
             tally: tuple[Any, ...] = self.learn_entry(
                 examples, self.space, self.hyper, model.clock, self.desk, trace, 0, 0, 1
@@ -60,6 +68,19 @@ class BoundEntries:
             self.settle()
             raise
         return tally
+
+    def play(self, target: float) -> bool:
+        """Play the row, with weight 1; False where it is refused. (The clock moves on otherwise.)"""
+        model = self.model
+        assert self.one_entry is not None
+        try:
+            clock = self.one_entry(*self.one(target, model.clock))
+            if clock >= 0:
+                model.clock = clock
+        except BaseException:
+            self.settle()
+            raise
+        return bool(clock >= 0)
 
     def settle(self) -> None:
         """After Ctrl-C, which Python delivers between two of its own steps: was the round played?"""

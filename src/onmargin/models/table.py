@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from ..compiled.parts import Part, plain, specialise
+from ..compiled.parts import Part, compose, fingerprint, plain, specialise
 from ..learn import losses, queries, rounds, steps
 from ..learn.kernel_spaces import table as kernel_spaces
 from ..learn.kernel_spaces.ridge import EVIDENCE
@@ -28,6 +28,8 @@ from ..learn.spaces.ridge import FULL_RIDGE, RIDGE
 from ..learn.tasks import Task, bandit, costs, label_sets, numbers
 from ..learn.tasks import classes as tasks
 
+_loops: dict[str, Part] = {}  # loops as parts of another
+
 
 class Row(NamedTuple):
     """The parts of one learner."""
@@ -41,12 +43,23 @@ class Row(NamedTuple):
     section: str = ""  # of the mathematics
     origin: Any = None  # how to make it again: a function and its arguments
 
-    def learner(self) -> Part:
-        """The compiled loop of this recipe."""
+    def _roles(self) -> dict[str, Part]:
         decide, demand, wrong = self.task
         score, size, move = self.space.score, self.space.size, self.space.move
         parts = (decide, demand, wrong, self.loss, self.step, score, size, move, self.query)
-        return specialise(rounds.learn, **dict(zip(rounds.ROLES, parts, strict=True)))
+        return dict(zip(rounds.ROLES, parts, strict=True))
+
+    def learner(self) -> Part:
+        """The compiled loop of this recipe."""
+        return specialise(rounds.learn, **self._roles())
+
+    def one_learner(self) -> Part:
+        """The same for one row of weight 1, with nothing to look at but the row."""
+        roles = self._roles()
+        name = f"learn_{fingerprint(rounds.learn, *roles.values())}"
+        if name not in _loops:
+            _loops[name] = compose(rounds.learn, name, **roles)
+        return specialise(rounds.learn_one, learn=_loops[name])
 
     def counted(self) -> Row:
         """The same, with its moves counted."""
