@@ -15,6 +15,8 @@ from ..compiled.rows import Sparse
 from ..errors import BadInput, BadType, Diverged, shown
 from .matrices import read_only
 
+Example = Mapping[Hashable, Any]
+
 SHORT = 512  # entries up to which a format is kept ready
 NO_NUMBER = (struct.error, TypeError, ValueError, OverflowError)  # what `struct` says of a value
 
@@ -68,14 +70,14 @@ class Packer:
         self.write: Any = None
         self.names: list[Hashable] | None = None
 
-    def take(self, x: Mapping[Hashable, Any], names: list[Hashable]) -> None:
+    def take(self, x: Example, names: list[Hashable]) -> None:
         """Fill the row to learn from it; new names get a slot."""
         place = self._format(len(names))
         place(self.places, 4, len(names), *map(self.slots.__getitem__, names))
         self.write(*x.values())
         self.names = names
 
-    def ask(self, x: Mapping[Hashable, Any], names: list[Hashable]) -> bool:
+    def ask(self, x: Example, names: list[Hashable]) -> bool:
         """Fill the row to answer it; did every name have a slot?"""
         place = self._format(len(names))
         try:
@@ -87,7 +89,7 @@ class Packer:
         self.names = names
         return True
 
-    def _ask_without(self, x: Mapping[Hashable, Any], names: list[Hashable]) -> None:
+    def _ask_without(self, x: Example, names: list[Hashable]) -> None:
         """Names without a slot share the blank one, as long as all of them; or are left out."""
         self.check(x)
         values = [x[name] for name in names if name in self.slots]
@@ -114,7 +116,7 @@ class Packer:
         return place
 
     @staticmethod
-    def is_fine(x: Mapping[Hashable, Any]) -> bool:
+    def is_fine(x: Example) -> bool:
         """Are all values numbers, and the squared length finite?"""
         try:
             packed = struct.pack(f"{len(x)}d", *x.values())
@@ -123,12 +125,12 @@ class Packer:
         values = struct.unpack(f"{len(x)}d", packed)
         return math.isfinite(sum(map(mul, values, values)))
 
-    def check(self, x: Mapping[Hashable, Any]) -> None:
+    def check(self, x: Example) -> None:
         """Raise if x cannot be learned from or answered."""
         if not isinstance(x, Mapping) or not self.is_fine(x):
             self.refuse(x)
 
-    def refuse(self, x: Mapping[Hashable, Any]) -> None:
+    def refuse(self, x: Example) -> None:
         """Say which value of x is not a finite number, or that its squared length is not."""
         if not isinstance(x, Mapping):
             raise BadType(f"got {type(x).__name__}; wanted a dict of feature names and numbers")

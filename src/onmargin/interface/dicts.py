@@ -9,7 +9,7 @@ A stream is used with its lock held: one reserved row serves all threads, one af
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +17,7 @@ import numpy as np
 from ..compiled.rows import Rows, Sparse
 from ..errors import BadInput, extra
 from ..features.slots import NO_NUMBER, Packer, Slots
+from ..features.slots import Example as Example
 from ..learn.spaces.arrays import Start
 from ..learn.vocabulary import NO_ORDER, NO_TRACE, NONE, Examples
 from ..models.asking import Asking
@@ -31,8 +32,6 @@ from .twins import own
 
 if TYPE_CHECKING:
     from .learner import Learner
-
-Example = Mapping[Hashable, Any]
 
 Shapes = tuple[Columns, tuple[Start, Any]]
 """Columns, and the layout of a model."""

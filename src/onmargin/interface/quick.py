@@ -1,4 +1,4 @@
-"""The short way of one dict, which millions of rounds go: two functions closed over all that they read.
+"""The short way of one dict, which millions of rounds go: functions closed over all they read.
 
 Names are looked up once, when a stream is bound to its arrays, and not at every round: of two microseconds
 that is a fifth. The lock is taken within `try` and not by `with`, which takes twice as long; a release of
