@@ -235,8 +235,7 @@ class ModelStream(Stream):
 
     def begin(self) -> None:
         """A copy: the learner has it once the round is played."""
-        self.model = self.owner._fitted().copy()
-        self.bind()
+        self.model = self.owner._fitted().for_round()
 
     def learn(self, x: Example, weight: float, trace: np.ndarray = NO_TRACE) -> tuple[Any, ...]:
         """Play one round; example and target are in place, and checked."""

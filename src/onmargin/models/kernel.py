@@ -225,6 +225,20 @@ class KernelModel(Model):
         twin._prepare()
         return twin
 
+    def for_round(self) -> Self:
+        """A copy for one round, which takes over from this one or is given up: vectors are not copied."""
+        if self.asking is not None:
+            return self.copy()
+        twin = object.__new__(type(self))
+        twin.__dict__.update(self.__dict__)
+        twin.support = Support(self.form, self.kept.sharing())
+        twin.hyper = self.hyper._replace(numbers=self.hyper.numbers.copy())
+        twin.memory, twin.places = twin.hyper.numbers[:REMEMBERED], self.places.copy()
+        for name in self.parts:
+            part = getattr(self, name)
+            setattr(twin, name, part.roomy() if isinstance(part, Grown) else _copied(part))
+        return twin
+
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """What a file must hold: the vectors kept as they came, and the subclass's arrays."""
         facts: dict[str, Any] = {"gamma": self.gamma, "rows": self.rows}

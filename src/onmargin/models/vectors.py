@@ -43,6 +43,19 @@ class Grown:
         """The same lines in a place of their own."""
         return Grown(self.view.copy())
 
+    def roomy(self) -> Grown:
+        """A copy that has as much room."""
+        twin = Grown(np.empty_like(self.buffer))
+        twin.count = self.count
+        twin.view[...] = self.view
+        return twin
+
+    def sharing(self) -> Grown:
+        """The same lines in the same place; what one of the two takes on, the other does not see."""
+        twin = Grown(self.buffer)
+        twin.count = self.count
+        return twin
+
 
 class Vectors:
     """Kept vectors, in the form of the first that came: an array, or CSR. Slots are line numbers."""
@@ -53,6 +66,15 @@ class Vectors:
         self.ids, self.squares = Grown(np.zeros(0, np.int64)), Grown(np.zeros(0))
         self.kind: str = ""  # "dense", "sparse" or (precomputed: only numbers are kept) "numbers"
         self.width = 0
+
+    shares = False  # its places are another's too: lines may be taken on, and none be changed
+
+    def sharing(self) -> Vectors:
+        """The same vectors in the same places, for whoever takes over from these, or is given up."""
+        twin = object.__new__(Vectors)
+        twin.__dict__.update({n: v.sharing() if isinstance(v, Grown) else v for n, v in vars(self).items()})
+        twin.shares = True
+        return twin
 
     def begin(self, first: Side, numbers: bool) -> None:
         """Take on the form of the first vectors seen."""
@@ -113,6 +135,8 @@ class Vectors:
 
     def put(self, slots: np.ndarray, side: Side) -> None:
         """Keep these in place of others."""
+        if self.shares:
+            self.__dict__.update(self.copy().__dict__)
         self.ids.view[slots] = side.ids
         if self.kind != "numbers":
             self.squares.view[slots] = side.squares
@@ -219,5 +243,5 @@ class Vectors:
         """The same vectors in arrays of their own."""
         twin = object.__new__(Vectors)
         copied = {n: v.copy() if isinstance(v, Grown) else v for n, v in self.__dict__.items()}
-        twin.__dict__.update(copied)
+        twin.__dict__.update(copied | {"shares": False})
         return twin

@@ -201,6 +201,10 @@ class Model:
         self.__dict__ = mark[0]
         self.hyper.numbers[...] = mark[1]
 
+    def for_round(self) -> Self:
+        """A copy for one round, which takes over from this one or is given up."""
+        return self.copy()
+
     @property
     def shares(self) -> bool:
         """Are its arrays another's too?"""
