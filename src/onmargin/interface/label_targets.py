@@ -250,6 +250,8 @@ class LabelTargets(NumberTargets):
     def output_names(self) -> list[Any]:
         """What each row of `coef_` speaks for."""
         labels = self.labels
+        if not labels.known:
+            raise BadInput("no label was seen yet; nothing speaks for any; learn from an example first")
         return list(labels.known) if labels.outputs > 1 or labels.sets else [labels.known[-1]]
 
     def spoken(self, table: np.ndarray) -> np.ndarray:
