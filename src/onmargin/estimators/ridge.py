@@ -22,7 +22,7 @@ from ..models.kernel import KernelModel
 from ..models.kernel_forms import KernelRidge
 from ..models.ridge import RidgeModel
 from ..models.support import Form
-from ..models.weights import Numbers
+from ..models.weights import Model, Numbers
 
 LONG = 1.0 + 1e-9
 
