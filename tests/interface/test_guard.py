@@ -110,18 +110,20 @@ def test_every_copy_has_a_guard_of_its_own(twin):
 def test_a_reader_that_fails_leaves_no_lease():
     X, y = wide(50)
     model = om.PassiveAggressiveClassifier().partial_fit(X, y, classes=[0, 1])
-    with pytest.raises(ValueError, match="features"):
+    with pytest.raises(ValueError, match="features") as refused:
         model.predict(X[:, :3])
-    assert not model._guard.readers
+    assert not model._guard.readers  # though its frames are still there
     model.partial_fit(X[:2], y[:2])
+    assert refused.tb is not None
 
 
 def test_a_round_waits_for_readers_and_no_longer():
     X, y = wide(50, 20)
     model = om.PassiveAggressiveClassifier().partial_fit(X, y, classes=[0, 1])
     model.learn_one({0: 1.0}, 1)
+    lease = guard.Lease()
     with model._guard.lock:
-        lease = model._guard.read()
+        model._guard.let(lease)
     thread = threading.Thread(target=model.learn_one, args=({0: 1.0}, 0))
     thread.start()
     time.sleep(0.05)

@@ -156,7 +156,7 @@ class BBQ(AsksForLabels, Shuffled, Classes, KernelParameters):
 
     def _ask(self, inner: Classifier, model: Model, rows: Rows, count: int, table: Table) -> np.ndarray:
         """The rule about every row as things stand; the labels may change it."""
-        _, variances, lengths = cast(RidgeClassifier, inner).estimates_of(rows, count, table)
+        _, variances, lengths = cast(RidgeClassifier, inner).estimates_of(model, rows, count, table)
         asks = self.would_ask(inner, variances, lengths)
         self._rule(inner).count(count, int(asks.sum()))
         return asks

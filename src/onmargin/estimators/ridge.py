@@ -22,7 +22,7 @@ from ..models.kernel import KernelModel
 from ..models.kernel_forms import KernelRidge
 from ..models.ridge import RidgeModel
 from ..models.support import Form
-from ..models.weights import Numbers
+from ..models.weights import Model, Numbers
 
 LONG = 1.0 + 1e-9
 
@@ -152,12 +152,14 @@ class RidgeClassifier(KernelForm, Classifier, Shuffled, Growing, Classes, Kernel
         self._fitted()
         self._check_lasting()
         table = self._table(X, reset=False)
-        return self.estimates_of(self._rows(table), table.shape[0], table)
+        return self.estimates_of(self._fitted(), self._rows(table), table.shape[0], table)
 
-    def estimates_of(self, rows: Rows, count: int, table: Table) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def estimates_of(
+        self, model: Model, rows: Rows, count: int, table: Table
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The same of rows in the loop's form; `table` is what they came from (None: a dict)."""
-        model = cast(RidgeModel, self._form().with_room(self._fitted(), table))
-        *found, done = model.estimates(rows, count)
+        wide = cast(RidgeModel, self._form().with_room(model, table))
+        *found, done = wide.estimates(rows, count)
         if done < count:
             raise self._bad_row(table, done, "nothing was predicted")
         estimates, variances, lengths = found

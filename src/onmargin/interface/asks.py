@@ -368,7 +368,7 @@ class AsksForLabels(ClassifierMixin, River):  # type: ignore[misc]
             check_example(x)
             return bool(self._ask_blindly(inner, 1)[0])
         stream = inner._stream or open_stream(inner)
-        return bool(self._ask(inner, inner._model, stream.row_for(x), 1, None)[0])
+        return bool(self._ask(inner, stream.model, stream.row_for(x), 1, None)[0])
 
     def _ask_blindly(self, inner: Classifier, count: int) -> np.ndarray:
         """Before there is a model all rows are as doubtful as can be."""

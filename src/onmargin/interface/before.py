@@ -59,7 +59,8 @@ class BeforeAsking:
         self.owner, self.state = owner, dict(owner.__dict__)
         inner, rule = self.state.get("estimator_"), owner._asking
         self.inner = None if inner is None else Before(inner)
-        self.rule = None if rule is None else rule.copy()
+        bound = inner is not None and inner._model is not None and inner._model.asking is rule
+        self.rule = None if rule is None or bound else rule.copy()  # (the model's goes back with the model)
 
     def restore(self) -> None:
         """As it was, unless the round was played."""

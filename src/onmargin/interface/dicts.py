@@ -43,10 +43,11 @@ class Stream:
     quick = False  # a round of a plain target may go the short way
     learn_fast: Learn  # it; False, and nothing changed, where it cannot
     answer: Answer  # for one dict
+    learns = False  # a question's stream may stand on a copy of the model: nothing is learned through it
     answers: dict[float, Any] | None = None  # guesses of the loop as labels, where the loop may guess
 
-    def __init__(self, owner: Learner, model: Model, slots: Slots) -> None:
-        self.owner, self.model, self.slots = owner, model, slots
+    def __init__(self, owner: Learner, model: Model, slots: Slots, learns: bool) -> None:
+        self.owner, self.model, self.slots, self.learns = owner, model, slots, learns
         self.guard = owner._guard or NOBODY
         self.lock = self.guard.lock
         self.known = len(slots)  # names that are the model's; those after them are of the round at hand
@@ -152,9 +153,9 @@ class BoundStream(Stream):
         code = targets.coder(self.coded)
         self.code = code or never
         plain = code is not None and getattr(self.owner, "class_weight", None) is None
-        self.quick = plain and not self.guard.busy
+        self.quick = plain and self.learns and not self.guard.busy
         self.answers = None if entries.averaged else targets.answers()
-        if plain:
+        if plain and self.learns:
             self.learn_fast = quick_learner(self, entries)
         if self.answers:
             self.answer = quick_answerer(self, entries, self.answers)
@@ -289,8 +290,24 @@ class DistanceStream(ModelStream):
         return self.model.scores(self.row_for(x), 1, self.model.start.average)[0]
 
 
-def open_stream(owner: Learner, y: object = None, asking: Asking | None = None) -> Stream:
+def open_stream(owner: Learner) -> Stream:
+    """A stream to ask: the learner stays as it is, also where names never met need room."""
+    owner._form().refuse_streams()
+    owner._check_lasting()
+    owner._check_parameters()
+    owner._columns = owner._columns.with_names()
+    model, slots = owner._fitted(), owner._columns.named
+    if not model.is_flat and model.start.slots - 1 <= len(slots):
+        model = model.copy()
+        owner._widen(model, len(slots) + 1)
+    owner._stream = owner._form().stream(model, slots, False)
+    return owner._stream
+
+
+def learning_stream(owner: Learner, y: object = None, asking: Asking | None = None) -> Stream:
     """The stream of a learner's model; a model is begun if there is none."""
+    if owner._stream is not None and owner._stream.learns:
+        return owner._stream
     owner._form().refuse_streams()
     if owner._model is None:
         owner._targets().begin(y)
@@ -308,7 +325,7 @@ def open_stream(owner: Learner, y: object = None, asking: Asking | None = None) 
     owner._refresh(model)
     if not model.is_flat:  # one slot stays blank, for names not met yet (to <w, x> they add nothing)
         owner._widen(model, len(slots) + 1)
-    owner._stream = owner._form().stream(model, slots)
+    owner._stream = owner._form().stream(model, slots, True)
     return owner._stream
 
 
@@ -319,7 +336,7 @@ def ready_round(
     targets = owner._targets()
     weight, weighting = 1.0 if w == 1.0 else owner._weigh(w), targets.weighting()
     targets.check_alone(y)
-    stream: Stream = owner._stream or open_stream(owner, y, asking)
+    stream = learning_stream(owner, y, asking)
     stream.check(x)
     owner._form().check_example(stream, x)
     targets.check(y)
@@ -370,7 +387,7 @@ def learn_many(owner: Learner, X: Any, y: Any, w: Any) -> None:
     if answers is not None and len(answers) != len(X):
         raise BadInput(f"got {len(X)} rows and {len(answers)} targets; wanted one each")
     own(owner)
-    open_stream(owner, None if answers is None or not len(answers) else answers[0])
+    learning_stream(owner, None if answers is None or not len(answers) else answers[0])
     model = owner._fitted()
     table = owner._named_table(X)
     if not model.clock:

@@ -51,11 +51,9 @@ class Guard:
         self.readers: set[ref[Lease]] = set()
         self.busy = False  # a learning call is under way: single rounds wait for it
 
-    def read(self) -> Lease:
-        """A lease, taken with the lock held."""
-        lease = Lease()
+    def let(self, lease: Lease) -> None:
+        """Whoever holds it reads, from now on; with the lock held. (Only its holder must know the lease.)"""
         self.readers.add(ref(lease, self.readers.discard))
-        return lease
 
     def wait_for_readers(self) -> None:
         """With the lock held, so that no more come."""
@@ -189,11 +187,14 @@ def answers(method: Method) -> Method:
         guard = self._guard
         if guard is None:  # a part of another call
             return method(self, *args, **kwargs)
-        with guard.lock:
-            view, lease = self._twin(None), guard.read()
-        answer = method(view, *args, **kwargs)
-        del lease
-        return answer
+        lease = Lease()
+        try:
+            with guard.lock:
+                view = self._twin(None)
+                guard.let(lease)
+            return method(view, *args, **kwargs)
+        finally:
+            del lease  # at once: whoever keeps a refusal keeps this frame
 
     return cast(Method, call)
 

@@ -249,7 +249,7 @@ class LabelTargets(NumberTargets):
 
     def output_names(self) -> list[Any]:
         """What each row of `coef_` speaks for."""
-        labels = self.labels
+        labels = self._some_labels()
         return list(labels.known) if labels.outputs > 1 or labels.sets else [labels.known[-1]]
 
     def spoken(self, table: np.ndarray) -> np.ndarray:
@@ -288,6 +288,12 @@ class LabelTargets(NumberTargets):
         if kept is not None:
             self.owner._labels = Labels.restored(kept, self.owner._rows_apart)
 
+    def _some_labels(self) -> Labels:
+        """Those known; of a model that grows there may be none yet."""
+        if not self.labels.known:
+            raise BadInput("no label was seen yet; learn from an example of a weight above 0 first")
+        return self.labels
+
     # ---- answers and traces
 
     def _bar_of(self, scores: np.ndarray) -> Any:
@@ -306,7 +312,7 @@ class LabelTargets(NumberTargets):
         """The label of each row, or the set of labels as a row of 0 and 1."""
         if self.sets:
             return (decisions > 0).astype(int)
-        labels = self.labels
+        labels = self._some_labels()
         if decisions.ndim == 1:
             codes = (decisions >= 0).astype(int) if len(labels.known) > 1 else np.zeros(len(decisions), int)
         else:
@@ -345,7 +351,8 @@ class LabelTargets(NumberTargets):
             return decisions, (decisions > 0).astype(int)
         codes = guess if scores.shape[1] > 1 else np.where(guess > 0, len(labels.known) - 1.0, 0.0)
         answered = np.isfinite(guess)
-        predictions = labels.array[np.where(answered, codes, 0).astype(int)]
+        known = labels.array if labels.known else np.array([None])
+        predictions = known[np.where(answered, codes, 0).astype(int)]
         if not answered.all():
             predictions = predictions.astype(object)
             predictions[~answered] = None

@@ -7,7 +7,6 @@ numbers its loop reads (`numbers`).
 
 from __future__ import annotations
 
-import copy
 from typing import Any, Self
 
 import numpy as np
@@ -136,16 +135,6 @@ class Learner(River):
         return ()
 
     # ---- state
-
-    def __copy__(self) -> Self:
-        return copy.deepcopy(self)  # a shallow copy would learn into the same weights
-
-    def __getstate__(self) -> dict[str, Any]:
-        with (self._guard or NOBODY).lock:
-            kept = {name: value for name, value in self.__dict__.items() if name != "_stream"}
-            if self._model is not None:  # others may go on learning while this is being written
-                kept["_model"] = self._model.copy()
-            return kept
 
     def __sklearn_is_fitted__(self) -> bool:
         return self._model is not None

@@ -19,7 +19,8 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from ..errors import plain_number
-from .guard import NOBODY, SLOTS, Change, Guard
+from .guard import SLOTS, Change, Guard
+from .twins import frozen
 
 Variants = tuple[Mapping[str, object], ...]
 
@@ -48,8 +49,13 @@ class River(BaseEstimator):  # type: ignore[misc]
         return self if self._change is None else self._change.owner
 
     def __getstate__(self) -> dict[str, Any]:
-        with (self._guard or NOBODY).lock:
-            return dict(self.__dict__)
+        return frozen(self).__dict__  # others may go on learning while it is written
+
+    def __copy__(self) -> Self:
+        """With the same parameters, and a state of its own: both may go on learning."""
+        twin: Self = type(self).__new__(type(self))
+        twin.__dict__.update(self.__getstate__())
+        return twin
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:  # noqa: N803 (scikit-learn's name)
         """scikit-learn's, with NumPy's numbers as plain ones."""

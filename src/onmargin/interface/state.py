@@ -63,6 +63,7 @@ def state_of(learner: Learner) -> State:
     }  # fmt: skip
     if model is None:
         return State(facts, {})
+    learner._check_parameters()  # what could not be read back is not written
     more, arrays = model.state()
     facts["model"] = {"start": tuple(model.start), "clock": model.clock, "numbers": model.numbers, **more}
     return State(facts, arrays | {"memory": model.memory})

@@ -304,9 +304,9 @@ class SupportForm(WeightsForm):
         if self.learner._is_precomputed():
             raise BadInput("kernel='precomputed' needs the whole table; use fit(K, y), not a stream")
 
-    def stream(self, model: Model, slots: Slots) -> Stream:
+    def stream(self, model: Model, slots: Slots, learns: bool) -> Stream:
         """The model bound to its dicts."""
-        return DistanceStream(self.learner, model, slots)
+        return DistanceStream(self.learner, model, slots, learns)
 
     def check_example(self, stream: Stream, x: Example) -> None:
         """Refuse a dict that the kernel cannot take."""

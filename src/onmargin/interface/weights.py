@@ -142,9 +142,9 @@ class WeightsForm:
     def refuse_streams(self) -> None:
         """Weights may be learned from any stream."""
 
-    def stream(self, model: Model, slots: Slots) -> Stream:
+    def stream(self, model: Model, slots: Slots, learns: bool) -> Stream:
         """The model bound to its dicts."""
-        return self.owner._stream_kind(self.owner, model, slots)
+        return self.owner._stream_kind(self.owner, model, slots, learns)
 
     def check_example(self, stream: Stream, x: Example) -> None:
         """Refuse a dict that the form cannot take, before anything grows."""

@@ -42,7 +42,7 @@ Numbers = dict[str, Any]
 """The numbers of `Hyper` that the user's parameters set, by name."""
 
 
-Mark = tuple[dict[str, Any], np.ndarray]
+Mark = tuple[dict[str, Any], np.ndarray, dict[str, Any]]
 
 
 class Model:
@@ -194,12 +194,15 @@ class Model:
 
     def mark(self) -> Mark:
         """What `back_to` wants: all but the contents of arrays."""
-        return dict(self.__dict__), self.hyper.numbers.copy()
+        asking = {} if self.asking is None else dict(self.asking.__dict__)
+        return dict(self.__dict__), self.hyper.numbers.copy(), asking
 
     def back_to(self, mark: Mark) -> None:
         """As it was when it was marked; the arrays it had then are as they were."""
         self.__dict__ = mark[0]
         self.hyper.numbers[...] = mark[1]
+        if self.asking is not None:
+            self.asking.__dict__ = mark[2]  # it counts in these numbers again
 
     def for_round(self) -> Self:
         """A copy for one round, which takes over from this one or is given up."""
