@@ -32,11 +32,17 @@ class Learner(NamedTuple):
 
 
 PASSES = {"max_iter": ["1", "3"], "tol": ["None"], "shuffle": ["True", "False"], "random_state": ["0", "7"]}
-SHARED = PASSES | {"average": ["False", "True"], "fit_intercept": ["True", "False"], "warm_start": ["False", "True"]}
+SHARED = PASSES | {
+    "average": ["False", "True"],
+    "fit_intercept": ["True", "False"],
+    "warm_start": ["False", "True"],
+}
 FADES = {"horizon": ["None", "None", "None", "5.0"]}
 CLASSES = {"class_weight": ["None", "None", "'balanced'"], "growing": ["False", "True"]}
 LINEAR = SHARED | CLASSES | {"dtype": ["'float64'", "'float64'", "'float32'"]}
-KERNEL = PASSES | CLASSES | {"kernel": ["'rbf'", "'poly'", "'linear'"], "gamma": ["0.5"], "dtype": ["'float64'"]}
+KERNEL = (
+    PASSES | CLASSES | {"kernel": ["'rbf'", "'poly'", "'linear'"], "gamma": ["0.5"], "dtype": ["'float64'"]}
+)
 SECOND = LINEAR | {"covariance": ["'diag'", "'full'"]}
 FTRL = SHARED | FADES | {
     "regularizer": ["'l2'", "'pnorm'", "'entropic'", "'adagrad'", "'coin'"], "rate": ["0.1", "1.0"],
@@ -112,7 +118,9 @@ LABELS = [["0", "1"], ["0", "1", "2"], ["'a'", "'b'"], ["'x'", "'y'", "'z'"], ["
 def draw_learner(draw: Random) -> Learner:
     """A kind, and parameters for it; half of them as they are by default."""
     kind = draw.choice(KINDS)
-    given = {name: draw.choice(texts) for name, texts in kind.choices.items() if texts and draw.random() < 0.5}
+    given = {
+        name: draw.choice(texts) for name, texts in kind.choices.items() if texts and draw.random() < 0.5
+    }
     must = ("random_state", "tol") if kind.exact else ("random_state", "kernel", "gamma", "budget")
     given |= {name: draw.choice(kind.choices[name]) for name in must if kind.choices.get(name)}
     labels = draw.choice(LABELS[:1] + LABELS[2:3] if kind.name == "BBQ" else LABELS)
@@ -121,5 +129,7 @@ def draw_learner(draw: Random) -> Learner:
     )
     if announced:
         given["classes"] = f"[{', '.join(labels)}]"
-    parameters = ", ".join([kind.first][: bool(kind.first)] + [f"{name}={text}" for name, text in given.items()])
+    parameters = ", ".join(
+        [kind.first][: bool(kind.first)] + [f"{name}={text}" for name, text in given.items()]
+    )
     return Learner(kind, f"om.{kind.name}({parameters})", labels, announced)

@@ -25,7 +25,11 @@ def content(model: Any) -> Content:
             written[name] = json.dumps(container.encode(value), sort_keys=True)
         for name, array in arrays.items():
             if name not in SCRATCH:
-                written[f"array {name}"] = (array.dtype.str, array.shape, (array + 0).tobytes())  # -0.0 is 0.0
+                written[f"array {name}"] = (
+                    array.dtype.str,
+                    array.shape,
+                    (array + 0).tobytes(),
+                )  # -0.0 is 0.0
 
     with mock.patch.object(container, "write", keep):
         try:
@@ -47,7 +51,9 @@ def differences(first: Content, second: Content) -> list[str]:
 def not_finite(written: Content) -> list[str]:
     """Arrays with an entry that is no finite number."""
     return [
-        name for name, value in written.items() if isinstance(value, tuple) and not np.isfinite(_array(value)).all()
+        name
+        for name, value in written.items()
+        if isinstance(value, tuple) and not np.isfinite(_array(value)).all()
     ]
 
 

@@ -32,7 +32,8 @@ BROAD = sp.csr_matrix((NARROW.data, NARROW.indices, NARROW.indptr), shape=(ROWS,
 LABELS = DRAW.integers(0, 2, ROWS)
 NAMES = [f"f{number}" for number in range(60)]
 DICTS = [
-    dict(zip(DRAW.choice(NAMES, 6, replace=False).tolist(), DRAW.normal(size=6).tolist(), strict=True)) for _ in range(99)
+    dict(zip(DRAW.choice(NAMES, 6, replace=False).tolist(), DRAW.normal(size=6).tolist(), strict=True))
+    for _ in range(99)
 ]
 FRAME = pd.DataFrame(DRAW.normal(size=(9, 8)), columns=NAMES[:8])
 
@@ -52,8 +53,12 @@ KINDS = {
     "kernel": Kind(lambda: om.Perceptron(kernel="rbf", gamma=0.5, random_state=0)),
     "sampler": Kind(lambda: om.SelectiveSampler(om.PassiveAggressiveClassifier(), random_state=0), wide=True),
     "banditron": Kind(lambda: om.Banditron(classes=[0, 1], random_state=0)),
-    "growing": Kind(lambda: om.PassiveAggressiveClassifier(growing=True, average=True, random_state=0), grows=True),
-    "balanced": Kind(lambda: om.PassiveAggressiveClassifier(class_weight="balanced", random_state=0), wide=True),
+    "growing": Kind(
+        lambda: om.PassiveAggressiveClassifier(growing=True, average=True, random_state=0), grows=True
+    ),
+    "balanced": Kind(
+        lambda: om.PassiveAggressiveClassifier(class_weight="balanced", random_state=0), wide=True
+    ),
     "regressor": Kind(lambda: om.PassiveAggressiveRegressor(random_state=0), wide=True),
     "arow": Kind(lambda: om.AROW(random_state=0), wide=True),
     "full": Kind(lambda: om.AROW(covariance="full", random_state=0)),
@@ -226,7 +231,9 @@ def main(arguments: list[str]) -> int:
     failures = 0
     for name in given.kinds:
         before, after, wrong = strikes(name, given.seed, given.seconds)
-        print(f"{name}: {before} calls undone, {after} done, seed {given.seed}", *wrong, sep="\n  ", flush=True)
+        print(
+            f"{name}: {before} calls undone, {after} done, seed {given.seed}", *wrong, sep="\n  ", flush=True
+        )
         failures += len(wrong)
     return failures
 

@@ -84,7 +84,9 @@ class Player:
 
     def __init__(self, program: Program) -> None:
         self.learner = program.learner
-        self.m, self.bare, self.pieces, self.other = (eval(program.learner.text, space(None)) for _ in range(4))
+        self.m, self.bare, self.pieces, self.other = (
+            eval(program.learner.text, space(None)) for _ in range(4)
+        )
         self.exact = program.learner.kind.exact
         self.cut = self.exact and program.learner.takes in ("labels", "numbers", "points", "played")
         self.turns = self.cut and "float32" not in program.learner.text
@@ -153,7 +155,9 @@ class Player:
         """Dense and sparse agree to nine digits."""
         for name in ("coef_", "intercept_"):
             mine, others = (getattr(each, name, None) for each in (first, second))
-            if mine is not None and not np.allclose(mine, others, rtol=1e-9, atol=1e-9 * np.abs(mine).max(initial=1e-300)):
+            if mine is not None and not np.allclose(
+                mine, others, rtol=1e-9, atol=1e-9 * np.abs(mine).max(initial=1e-300)
+            ):
                 raise Broken(f"dense and sparse differ: {name} {mine} {others}")
 
 

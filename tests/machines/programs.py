@@ -42,7 +42,9 @@ class Block(NamedTuple):
         rows = listed([listed(row) for row in self.rows])
         if self.names is not None:
             return f"pd.DataFrame({rows}, columns={listed(self.names)})"
-        return f"sp.csr_matrix({rows})" if (self.sparse if sparse is None else sparse) else f"np.array({rows})"
+        return (
+            f"sp.csr_matrix({rows})" if (self.sparse if sparse is None else sparse) else f"np.array({rows})"
+        )
 
     def call(self, name: str, learner: Learner, sparse: bool | None = None) -> str:
         """A call of this method on the block."""
@@ -56,12 +58,16 @@ class Block(NamedTuple):
             given.append(f"{word}={listed(self.weights)}")
         if self.more and name not in ("fit", "learn_many"):
             given.append(self.more)
-        return f"om.progressive(m, {', '.join(given)})" if name == "watch" else f"m.{name}({', '.join(given)})"
+        return (
+            f"om.progressive(m, {', '.join(given)})" if name == "watch" else f"m.{name}({', '.join(given)})"
+        )
 
     def cut(self, place: int) -> tuple[Block, Block]:
         """Two blocks."""
         weights = self.weights or []
-        first = self._replace(rows=self.rows[:place], targets=self.targets[:place], weights=weights[:place] or None)
+        first = self._replace(
+            rows=self.rows[:place], targets=self.targets[:place], weights=weights[:place] or None
+        )
         return first, self._replace(
             rows=self.rows[place:], targets=self.targets[place:], weights=weights[place:] or None
         )
@@ -93,7 +99,21 @@ COPIES = [
     "copy.deepcopy(m)", "pickle.loads(pickle.dumps(m))", "m.clone(include_attributes=True)", "copy.copy(m)",
     "reloaded(m)",
 ]  # fmt: skip
-NUMBERS = ["C", "rate", "margin", "r", "lam", "delta", "gamma", "tol", "max_iter", "epsilon", "horizon", "budget", "average"]
+NUMBERS = [
+    "C",
+    "rate",
+    "margin",
+    "r",
+    "lam",
+    "delta",
+    "gamma",
+    "tol",
+    "max_iter",
+    "epsilon",
+    "horizon",
+    "budget",
+    "average",
+]
 VALUES = ["0.5", "2.0", "-1.0", "nan", "None", "'x'", "0", "7", "True"]
 
 
@@ -170,7 +190,15 @@ class Writer:
 
     def learning(self) -> Line:
         draw, learner = self.draw, self.learner
-        names = ["partial_fit"] * 6 + ["fit", "learn_one", "learn_one", "learn_one", "watch", "learn_many", "each"]
+        names = ["partial_fit"] * 6 + [
+            "fit",
+            "learn_one",
+            "learn_one",
+            "learn_one",
+            "watch",
+            "learn_many",
+            "each",
+        ]
         if learner.takes == "played":
             names += ["act_one", "act_one", "reward"]
         if learner.takes == "asked":
@@ -225,7 +253,9 @@ class Writer:
                 pairs = f"({self.example()}, {self.target()}), ({x}, {y})"
                 return Line("learn", f"om.progressive(m, [{pairs}])")
             return Line("learn", f"m.learn_one({x}{target}{weight})")
-        name = draw.choice(["partial_fit", "partial_fit", "fit", "watch"] if self.has_dicts else ["partial_fit", "fit"])
+        name = draw.choice(
+            ["partial_fit", "partial_fit", "fit", "watch"] if self.has_dicts else ["partial_fit", "fit"]
+        )
         block, at = self.block(), draw.randrange(8)
         at %= len(block.rows)
         what = draw.choice(["x", "x", "y", "w", "shape", "classes"])
@@ -239,14 +269,27 @@ class Writer:
             if draw.random() < 0.3:
                 block = block._replace(weights=["1.0"] * (len(block.rows) + 1))
         elif what == "classes":
-            block = block._replace(more=draw.choice(["classes=[]", "classes=['q']", "classes=[0, 1, 2, 3]", "classes=3"]))
+            block = block._replace(
+                more=draw.choice(["classes=[]", "classes=['q']", "classes=[0, 1, 2, 3]", "classes=3"])
+            )
         text = block.call(name, learner)
         if what == "shape":
-            table = draw.choice(["np.ones(3)", "np.ones((2, 0))", "np.ones((3, 2, 2))", "None", "np.ones((3, 7))", "[[1, 2], [3]]"])
+            table = draw.choice(
+                [
+                    "np.ones(3)",
+                    "np.ones((2, 0))",
+                    "np.ones((3, 2, 2))",
+                    "None",
+                    "np.ones((3, 7))",
+                    "[[1, 2], [3]]",
+                ]
+            )
             text = text.replace(block.table(), table, 1)
         elif what == "broken":
             sparse = block._replace(names=None, sparse=True)
-            text = sparse.call(name, learner).replace(sparse.table(), f"broken({sparse.table()}, {draw.choice(BROKEN)})", 1)
+            text = sparse.call(name, learner).replace(
+                sparse.table(), f"broken({sparse.table()}, {draw.choice(BROKEN)})", 1
+            )
         return Line("learn", text)
 
     def asking(self) -> Line:
@@ -254,11 +297,27 @@ class Writer:
         block = self.block()
         table = block.table() if draw.random() < 0.9 else "np.array([[nan, 1.0, 2.0, inf]])"
         qid = f", {block.more}" if block.more.startswith("qid") and self.learner.takes == "candidates" else ""
-        asked = ["coef_", "intercept_", "t_", "classes_", "n_features_in_", "support_vectors_", "feature_names_in_"]
-        lines = [f"m.predict({table}{qid})", f"m.decision_function({table})", f"m.{draw.choice(asked)}", "m.top_features(2)"]
+        asked = [
+            "coef_",
+            "intercept_",
+            "t_",
+            "classes_",
+            "n_features_in_",
+            "support_vectors_",
+            "feature_names_in_",
+        ]
+        lines = [
+            f"m.predict({table}{qid})",
+            f"m.decision_function({table})",
+            f"m.{draw.choice(asked)}",
+            "m.top_features(2)",
+        ]
         if self.has_dicts:
             lines += [f"m.predict_one({self.example()})"] * 3 + [f"m.explain({self.example()})"]
-            lines += [f"m.predict_one({{'never': {draw.choice(NO_VALUES)}}})", "m.predict_one({'never met': 1.0})"]
+            lines += [
+                f"m.predict_one({{'never': {draw.choice(NO_VALUES)}}})",
+                "m.predict_one({'never met': 1.0})",
+            ]
             if self.by_name:
                 lines.append(f"m.predict_many({table})")
         return Line("ask", draw.choice(lines))
