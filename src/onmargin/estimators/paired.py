@@ -26,11 +26,10 @@ from ..interface.fields import (
 )
 from ..interface.groups import Rounds
 from ..interface.guard import answers, changes
-from ..interface.label_targets import dense
 from ..interface.passes import TrainingSet, blocks
 from ..interface.rounds import all_pairs, checked_rounds, random_rounds, seen_rounds
 from ..interface.support import KernelForm
-from ..interface.tables import Table
+from ..interface.tables import Table, dense
 from ..interface.weights import frame_of
 from ..models.kernel import KernelModel
 from ..models.paired import Paired, PairedModel

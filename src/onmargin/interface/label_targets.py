@@ -32,7 +32,7 @@ from .labels import (
     unwrapped,
 )  # fmt: skip
 from .passes import Block, Cutter, Part, TrainingSet, blocks
-from .tables import in_one_line
+from .tables import dense, in_one_line, weights_product
 from .targets import Answers, Coder, NumberTargets, column
 
 if TYPE_CHECKING:
@@ -198,7 +198,7 @@ class LabelTargets(NumberTargets):
             part = Block(block.first + start, stop - start, block.order[start:stop], new_label)
             mine = own[start:stop] if own.size else NONE
             by_class = labels.weights(codes, weighting, mine > 0 if mine.size else None)
-            yield part, labels.targets(codes), _product(mine, by_class)
+            yield part, labels.targets(codes), weights_product(mine, by_class)
             start = stop
 
     def admit(self, model: Model, labels: Labels, label: object) -> None:
@@ -462,15 +462,3 @@ class LabelTargets(NumberTargets):
         for label in dict.fromkeys(items(y)):
             self.check(label)
         return y
-
-
-def dense(y: Any) -> np.ndarray:
-    """An indicator matrix as float64."""
-    table = y.toarray() if sp.issparse(y) else y
-    return np.ascontiguousarray(table, dtype=np.float64)
-
-
-def _product(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    if not first.size or not second.size:
-        return np.ascontiguousarray(first if first.size else second)
-    return np.asarray(first * second)

@@ -219,3 +219,16 @@ def checked_chance(chance: object, count: int) -> np.ndarray:
     if array.shape != (count,) or not ((array >= 0) & (array < 1)).all():
         raise BadInput(f"chance wants {count} uniforms in [0, 1), one per round")
     return array
+
+
+def dense(y: Any) -> np.ndarray:
+    """An indicator matrix as float64."""
+    table = y.toarray() if sp.issparse(y) else y
+    return np.ascontiguousarray(table, dtype=np.float64)
+
+
+def weights_product(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Weights times weights, either of which may be empty: all 1."""
+    if not first.size or not second.size:
+        return np.ascontiguousarray(first if first.size else second)
+    return np.asarray(first * second)

@@ -41,7 +41,6 @@ FARTHEST = {"float64": 1e200, "float32": 1e30}
 Numbers = dict[str, Any]
 """The numbers of `Hyper` that the user's parameters set, by name."""
 
-
 Mark = tuple[dict[str, Any], np.ndarray, dict[str, Any]]
 
 
@@ -194,8 +193,7 @@ class Model:
 
     def mark(self) -> Mark:
         """What `back_to` wants: all but the contents of arrays."""
-        asking = {} if self.asking is None else dict(self.asking.__dict__)
-        return dict(self.__dict__), self.hyper.numbers.copy(), asking
+        return dict(self.__dict__), self.hyper.numbers.copy(), dict(vars(self.asking)) if self.asking else {}
 
     def back_to(self, mark: Mark) -> None:
         """As it was when it was marked; the arrays it had then are as they were."""
