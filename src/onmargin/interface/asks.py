@@ -51,7 +51,8 @@ class Inner:
             return self
         if "estimator_" not in owner.__dict__:
             raise AttributeError(f"{kind.__name__} has no {self.name!r} (yet)")
-        return getattr(owner.estimator_, self.name)
+        with (owner._guard or NOBODY).lock:  # it learns by calls of its owner, which wait for no other
+            return getattr(owner.estimator_, self.name)
 
 
 class AsksForLabels(ClassifierMixin, River):  # type: ignore[misc]

@@ -28,7 +28,7 @@ from .labels import label_array
 from .passes import naming_rows
 from .quick import Answer, Learn, quick_answerer, quick_learner
 from .tables import Columns
-from .twins import own
+from .twins import own, retire
 
 if TYPE_CHECKING:
     from .learner import Learner
@@ -41,6 +41,7 @@ class Stream:
     """A model bound to its dicts. Made anew whenever the model takes on another shape."""
 
     quick = False  # a round of a plain target may go the short way
+    retired = False  # the learner has another: who still holds this one asks the learner again
     learn_fast: Learn  # it; False, and nothing changed, where it cannot
     answer: Answer  # for one dict
     learns = False  # a question's stream may stand on a copy of the model: nothing is learned through it
@@ -124,10 +125,20 @@ class Stream:
         """`learn`, where nobody asks what the round came to."""
         self.learn(x, weight)
 
+    def retire(self) -> None:
+        """Nothing is learned or answered by it any more: model and labels go on without it."""
+        self.quick, self.retired, self.answer = False, True, self.answer_slowly
+
     def answer_slowly(self, x: Example) -> Any:
         """The answer for one dict."""
         with self.lock:
-            return self.owner._targets().named_one(self.scores(x))
+            return self.answer_any(x)
+
+    def answer_any(self, x: Example) -> Any:
+        """The answer for one dict, with the lock held."""
+        if self.retired:
+            return self.owner.predict_one(x)
+        return self.owner._targets().named_one(self.scores(x))
 
     def check(self, x: Example) -> None:
         """Refuse an example that cannot be learned from."""
@@ -214,8 +225,8 @@ class BoundStream(Stream):
 
     def answer_any(self, x: Example) -> Any:
         """The answer for one dict, with the lock held."""
-        if self.answers is None:
-            return self.owner._targets().named_one(self.scores(x))
+        if self.answers is None or self.retired:
+            return super().answer_any(x)
         self.ask(x)
         entries = self._entries()
         guess = entries.guess_entry(*entries.single, self.model.clock)
@@ -308,6 +319,7 @@ def learning_stream(owner: Learner, y: object = None, asking: Asking | None = No
     """The stream of a learner's model; a model is begun if there is none."""
     if owner._stream is not None and owner._stream.learns:
         return owner._stream
+    retire(owner)
     owner._form().refuse_streams()
     if owner._model is None:
         owner._targets().begin(y)

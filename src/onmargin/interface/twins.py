@@ -54,7 +54,7 @@ def retire(owner: Learner) -> None:
     """Whoever still holds the stream goes another way."""
     stream = owner.__dict__.pop("_stream", None)
     if stream is not None:
-        stream.quick = False
+        stream.retire()
 
 
 def own(twin: Learner) -> None:

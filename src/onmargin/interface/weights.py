@@ -160,7 +160,7 @@ class WeightsForm:
 
     def coef(self) -> np.ndarray:
         """(rows, features)"""
-        return np.ascontiguousarray(self._table()[:, : self.owner.n_features_in_])
+        return np.array(self._table()[:, : self.owner.n_features_in_], order="C")  # (learning goes on)
 
     def intercept(self) -> np.ndarray:
         """The constant coordinate's share of every score; less the thresholds."""
