@@ -50,8 +50,10 @@ FTRL = SHARED | FADES | {
 }  # fmt: skip
 MARGINS = ["'hinge'", "'squared_hinge'", "'logistic'", "'exponential'", "'perceptron'"]
 PA = {"C": ["0.1", "1.0"], "step": ["'pa'", "'pa1'", "'pa2'"]}
+BALL = SHARED | {"fit_intercept": [], "max_radius": ["None", "3.0"]}
 INNER = [
-    "om.Perceptron()", "om.PassiveAggressiveClassifier(C=0.5)", "om.AROW()", "om.Perceptron(kernel='rbf', gamma=0.5)",
+    "om.Perceptron()", "om.PassiveAggressiveClassifier(C=0.5)", "om.AROW()",
+    "om.Perceptron(kernel='rbf', gamma=0.5)",
     "om.PassiveAggressiveClassifier(average=True)", "om.Projectron(gamma=0.5)", "om.FTRLClassifier(rate=0.1)",
 ]  # fmt: skip
 
@@ -67,16 +69,17 @@ KINDS = [
         "Pegasos",
         LINEAR | {
             "shuffle": [], "order": ["'shuffle'", "'cyclic'", "'random'"], "batch_size": ["1", "3"],
-            "project": ["False", "True"], "lam": ["None", "0.1"], "multiclass": ["'crammer_singer'", "'one_vs_all'"],
+            "project": ["False", "True"], "lam": ["None", "0.1"],
+            "multiclass": ["'crammer_singer'", "'one_vs_all'"],
             "fit_intercept": ["True", "False", "'free'"],
         },
     ),
     Kind("ShiftingPerceptron", LINEAR | {"average": []}),
     Kind("ProjectedPerceptron", LINEAR | {"average": []}),
-    Kind("OnlineClassifier", LINEAR | {"rate": ["0.5"]}, first="om.Recipe(loss='hinge', step='pa1', space='l2')"),
+    Kind("OnlineClassifier", LINEAR, first="om.Recipe(loss='hinge', step='pa1', space='l2')"),
     Kind("PassiveAggressiveRegressor", SHARED | FADES | PA | {"growing": ["False", "True"]}, "numbers"),
     Kind("FTRLRegressor", FTRL | {"loss": ["'squared'", "'epsilon_insensitive'"]}, "numbers"),
-    Kind("PassiveAggressiveUniclass", SHARED | PA | {"fit_intercept": [], "max_radius": ["None", "3.0"]}, "points"),
+    Kind("PassiveAggressiveUniclass", BALL | PA, "points"),
     Kind("Perceptron", KERNEL | {"budget": ["None", "4"]}, exact=False),
     Kind("PassiveAggressiveClassifier", KERNEL | PA, exact=False),
     Kind("PassiveAggressiveRegressor", KERNEL | PA | {"class_weight": []}, "numbers", exact=False),
@@ -90,7 +93,8 @@ KINDS = [
         "PairedClassifier",
         SHARED | {
             "rule": ["'correct_mistakes'", "'dca'", "'sequential'", "'auc'", "'max_violators'"],
-            "sampler": ["'reservoir'", "'recent'", "'pairs'"], "reservoir": ["3", "100"], "growing": ["False", "True"],
+            "sampler": ["'reservoir'", "'recent'", "'pairs'"], "reservoir": ["3", "100"],
+            "growing": ["False", "True"],
             "kernel": ["None", "None", "'rbf'"], "gamma": ["0.5"],
         },
         exact=False,
@@ -108,7 +112,12 @@ KINDS = [
         )
         for inner in INNER
     ),
-    Kind("BBQ", {"kernel": ["None", "'rbf'"], "kappa": ["None", "0.5"], "random_state": ["0"]}, "asked", exact=False),
+    Kind(
+        "BBQ",
+        {"kernel": ["None", "'rbf'"], "kappa": ["None", "0.5"], "random_state": ["0"]},
+        "asked",
+        exact=False,
+    ),
     Kind("Banditron", SHARED | {"gamma": ["0.3"], "max_pending": ["2", "100"]}, "played"),
 ]  # fmt: skip
 

@@ -8,7 +8,6 @@ and the other way round.
 from __future__ import annotations
 
 import argparse
-import contextlib
 import copy
 import os
 import pickle
@@ -16,7 +15,6 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -206,21 +204,21 @@ def failures(seeds: range) -> Iterator[Failure]:
                 yield Failure(seed, verdict(short) or "", short)
 
 
-def main(arguments: list[str]) -> None:
-    """Print all failures; the last line is how many programs were played."""
+def main(arguments: list[str]) -> int:
+    """Print all failures; how many there are."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("path", nargs="?", help="write there what was found")
     parser.add_argument("--first", type=int, default=int(os.environ.get("ONMARGIN_SEED", "0")))
     parser.add_argument("--count", type=int, default=300)
     parser.add_argument("--most", type=int, default=20, help="failures to be shown")
     given = parser.parse_args(arguments)
-    with contextlib.ExitStack() as stack:
-        out = stack.enter_context(Path(given.path).open("w")) if given.path else sys.stdout
-        for number, failure in enumerate(failures(range(given.first, given.first + given.count)), 1):
-            print(failure, file=out, flush=True)
-            if number == given.most:
-                break
+    number = 0
+    for failure in failures(range(given.first, given.first + given.count)):
+        print(failure, flush=True)
+        number += 1
+        if number == given.most:
+            break
+    return number
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    sys.exit(main(sys.argv[1:]))

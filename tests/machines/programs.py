@@ -93,7 +93,10 @@ class Program(NamedTuple):
         return "\n".join([HEAD, f"m = {self.learner.text}", *(line.text for line in self.lines)])
 
 
-HEAD = "import copy, pickle; import numpy as np, pandas as pd, scipy.sparse as sp, onmargin as om; nan, inf = np.nan, np.inf"
+HEAD = """import copy, pickle
+import numpy as np, pandas as pd, scipy.sparse as sp, onmargin as om
+from tests.machines.playing import broken, reloaded, waiting
+nan, inf = np.nan, np.inf"""
 
 COPIES = [
     "copy.deepcopy(m)", "pickle.loads(pickle.dumps(m))", "m.clone(include_attributes=True)", "copy.copy(m)",

@@ -16,6 +16,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from random import Random
 from typing import Any
 
@@ -82,7 +83,8 @@ def answers_of(model: Any) -> dict[str, Any]:
     """What is asked of it, by the name of the question."""
     asked = {
         "predict": model.predict(FRAME).tolist(), "decisions": model.decision_function(FRAME).tolist(),
-        "classes": model.classes_.tolist(), "one": [model.predict_one(x) for x in DICTS], "rounds": int(model.t_),
+        "classes": model.classes_.tolist(), "rounds": int(model.t_),
+        "one": [model.predict_one(x) for x in DICTS],
     }  # fmt: skip
     try:
         asked["coef"] = model.coef_.tolist()
@@ -92,15 +94,12 @@ def answers_of(model: Any) -> dict[str, Any]:
 
 
 def two_states(make: Callable[[], Any], seconds: float, seed: int) -> list[str]:
-    """`fit` of two tables in turn: exactly two models ever exist, with other labels and other names."""
+    """`fit` of two tables in turn: exactly two models ever exist, with other labels."""
     one = (FRAME, np.array(["a", "b"])[(ROWS[:, 0] > 0).astype(int)])
-    other = (FRAME[NAMES[::-1]], np.array(["x", "y", "z"])[np.digitize(ROWS[:, 1], [-0.5, 0.5])])
-    known = [answers_of(make().fit(*one))]
-    # Of another order of columns: asked by name, so that both answer the same frame.
+    thirds = np.array(["x", "y", "z"])[np.digitize(ROWS[:, 1], [-0.5, 0.5])]
+    other = (pd.DataFrame(ROWS[::-1], columns=NAMES), thirds)
+    known = [answers_of(make().fit(*data)) for data in (one, other)]
     crew, model = Crew(seconds, seed), make()
-    small = FRAME[NAMES[::-1]].rename(columns=dict(zip(NAMES[::-1], NAMES, strict=True)))
-    other = (small, other[1])
-    known.append(answers_of(make().fit(*other)))
     model.fit(*one)
 
     def check(name: str, found: Any) -> None:
@@ -186,7 +185,7 @@ def key(model: Any, question: Any) -> tuple[bytes, bytes]:
 
 
 def none_is_lost(make: Callable[[], Any], seconds: float, seed: int) -> list[str]:
-    """Dicts and arrays learned by several threads, some refused: all rounds are counted; answers are labels."""
+    """Dicts and arrays learned by several threads, some refused: all rounds count; answers are labels."""
     model, crew, lock, done = make(), Crew(seconds, seed), threading.Lock(), [0]
     for number, x in enumerate(DICTS):
         model.learn_one(x, number % 2)
@@ -230,26 +229,29 @@ def none_is_lost(make: Callable[[], Any], seconds: float, seed: int) -> list[str
     return wrong
 
 
-GAMES = {
-    "two states, weights": lambda *given: two_states(lambda: om.PassiveAggressiveClassifier(max_iter=1, tol=None, random_state=0), *given),
-    "many states": lambda *given: many_states(lambda: om.PassiveAggressiveClassifier(random_state=0), *given),
-    "none is lost": lambda *given: none_is_lost(lambda: om.PassiveAggressiveClassifier(random_state=0), *given),
-    "two states, kernel": lambda *given: two_states(lambda: om.Perceptron(kernel="rbf", gamma=0.1, max_iter=1, tol=None, random_state=0), *given),
-    "two states, sampler": lambda *given: two_states(
-        lambda: om.SelectiveSampler(om.PassiveAggressiveClassifier(), random_state=0), *given
-    ),
-    "two states, averaged": lambda *given: two_states(lambda: om.AROW(average=True, max_iter=1, tol=None, random_state=0), *given),
-    "many states, sampler": lambda *given: many_states(
-        lambda: om.SelectiveSampler(om.PassiveAggressiveClassifier(), random_state=0), *given
-    ),
-    "many states, averaged": lambda *given: many_states(lambda: om.PassiveAggressiveClassifier(average=True, random_state=0), *given),
-    "many states, AROW": lambda *given: many_states(lambda: om.AROW(random_state=0), *given),
-    "many states, adagrad": lambda *given: many_states(lambda: om.FTRLClassifier(regularizer="adagrad", random_state=0), *given),
-    "none is lost, kernel": lambda *given: none_is_lost(lambda: om.Perceptron(kernel="rbf", gamma=0.1, random_state=0), *given),
-    "none is lost, sampler": lambda *given: none_is_lost(
-        lambda: om.SelectiveSampler(om.PassiveAggressiveClassifier(), random_state=0), *given
-    ),
-}  # fmt: skip
+ONCE = {"max_iter": 1, "tol": None, "random_state": 0}
+FIXED = {"random_state": 0}
+
+
+def sampler() -> Any:
+    """A learner inside a learner."""
+    return om.SelectiveSampler(om.PassiveAggressiveClassifier(), **FIXED)
+
+
+GAMES: dict[str, tuple[Callable[..., list[str]], Callable[[], Any]]] = {
+    "two states": (two_states, partial(om.PassiveAggressiveClassifier, **ONCE)),
+    "many states": (many_states, partial(om.PassiveAggressiveClassifier, **FIXED)),
+    "none is lost": (none_is_lost, partial(om.PassiveAggressiveClassifier, **FIXED)),
+    "two states, kernel": (two_states, partial(om.Perceptron, kernel="rbf", gamma=0.1, **ONCE)),
+    "two states, sampler": (two_states, sampler),
+    "two states, averaged": (two_states, partial(om.AROW, average=True, **ONCE)),
+    "many states, sampler": (many_states, sampler),
+    "many states, averaged": (many_states, partial(om.PassiveAggressiveClassifier, average=True, **FIXED)),
+    "many states, AROW": (many_states, partial(om.AROW, **FIXED)),
+    "many states, adagrad": (many_states, partial(om.FTRLClassifier, regularizer="adagrad", **FIXED)),
+    "none is lost, kernel": (none_is_lost, partial(om.Perceptron, kernel="rbf", gamma=0.1, **FIXED)),
+    "none is lost, sampler": (none_is_lost, sampler),
+}
 
 
 @contextmanager
@@ -274,9 +276,10 @@ def main(arguments: list[str]) -> int:
     faulthandler.enable()
     failures = 0
     for name in given.games:
+        game, make = GAMES[name]
         for interval in (1e-6, 5e-3):
             with switching(interval):
-                wrong = GAMES[name](given.seconds, given.seed)
+                wrong = game(make, given.seconds, given.seed)
             print(f"{name}, switching every {interval} s, seed {given.seed}: {wrong or 'fine'}", flush=True)
             failures += len(wrong)
     return failures
