@@ -85,13 +85,14 @@ class Player:
         self.m, self.bare, self.pieces, self.other = (
             eval(program.learner.text, space(None)) for _ in range(4)
         )
+        self.last = content(self.m)
         self.exact = program.learner.kind.exact
         self.cut = self.exact and program.learner.takes in ("labels", "numbers", "points", "played")
         self.turns = self.cut and "float32" not in program.learner.text
 
     def play(self, line: Line) -> None:
         """One line, and what must hold after it."""
-        before = content(self.m)
+        before = self.last
         try:
             answer = self.run(self.m, line.text)
         except Exception as error:
@@ -99,8 +100,9 @@ class Player:
             return
         if line.does == "copy":
             self.m = answer
+        self.last = content(self.m)
         if line.does in ("ask", "copy"):
-            self.same("it changed the model", before, content(self.m))
+            self.same("it changed the model", before, self.last)
             if line.does == "ask":
                 twin = self.run(copy.deepcopy(self.bare), line.text)
                 if shown(twin) != shown(answer):
@@ -125,7 +127,7 @@ class Player:
     def follow(self, line: Line) -> None:
         """The twins learn it, too."""
         self.run(self.bare, line.text)
-        now = content(self.m)
+        now = self.last
         self.same("what happened in between shows", content(self.bare), now)
         if bad := not_finite(now):
             raise Broken(f"not finite: {bad}")

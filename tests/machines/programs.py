@@ -261,7 +261,7 @@ class Writer:
         )
         block, at = self.block(), draw.randrange(8)
         at %= len(block.rows)
-        what = draw.choice(["x", "x", "y", "w", "shape", "classes"])
+        what = draw.choice(["x", "x", "y", "w", "shape", "classes", "broken"])
         if what == "x":
             block.rows[at][draw.randrange(COLUMNS)] = draw.choice(SPOILED)
         elif what == "y":
