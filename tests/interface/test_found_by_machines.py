@@ -107,3 +107,14 @@ def test_a_copy_of_a_sampler_learns_alone():
     twin.partial_fit(X, 1 - Y)
     twin.query(X)
     assert differences(before, content(model)) == [] and twin.t_ == 60
+
+
+def test_a_rule_that_looks_at_lengths_leaves_the_vectors_as_they_are(tmp_path):
+    """A name never met is a column more for the answer, and for nothing else."""
+    model = om.SelectiveSampler(om.Perceptron(kernel="rbf", gamma=0.5), rule="adaptive", random_state=0)
+    model.partial_fit(X, Y, classes=[0, 1])
+    before = model.support_vectors_.shape
+    model.query_one({0: 1.0, "never met": 1.0})
+    assert model.support_vectors_.shape == before
+    om.save(model, tmp_path / "m.onm")
+    assert om.load(tmp_path / "m.onm").n_queries_ == 1

@@ -2,7 +2,7 @@
 
 Beside the model `m` there are twins. `bare` learns what `m` has learned and nothing else happens to it: no
 refusals, no questions, no copies. `pieces` has every block cut in two; `other` has dense rows for sparse ones
-and the other way round.
+and the other way round; `dicts` learns one row after the other.
 """
 
 from __future__ import annotations
@@ -89,6 +89,7 @@ class Player:
         self.exact = program.learner.kind.exact
         self.cut = self.exact and program.learner.takes in ("labels", "numbers", "points", "played")
         self.turns = self.cut and "float32" not in program.learner.text
+        self.dicts = eval(program.learner.text, space(None)) if self.turns else None
 
     def play(self, line: Line) -> None:
         """One line, and what must hold after it."""
@@ -143,7 +144,25 @@ class Player:
             if block is not None and block.names is None:
                 text = block.call("partial_fit", self.learner, not block.sparse)
             self.run(self.other, text)
-            self.near(self.m, self.other)
+            self.near("dense and sparse", self.m, self.other)
+        self.follow_by_dicts(line)
+
+    def follow_by_dicts(self, line: Line) -> None:
+        """A block row by row, as long as there are only blocks and dicts."""
+        if self.dicts is None:
+            return
+        block = line.block
+        announces = block is not None and "classes" in block.more  # (what `learn_one` cannot be told)
+        if block is not None and block.names is None and not announces:
+            for text in block.as_dicts(self.learner):
+                self.run(self.dicts, text)
+        elif line.text.startswith(("m.learn_one", "om.progressive(m, [(", "m.set_params")):
+            self.run(self.dicts, line.text)
+        else:
+            self.dicts = None
+            return
+        if self.dicts.__sklearn_is_fitted__():  # (rows of weight 0 begin no model)
+            self.near("tables and dicts", self.m, self.dicts)
 
     @staticmethod
     def same(why: str, first: Any, second: Any) -> None:
@@ -151,14 +170,14 @@ class Player:
             raise Broken(f"{why}: {'; '.join(found)}")
 
     @staticmethod
-    def near(first: Any, second: Any) -> None:
-        """Dense and sparse agree to nine digits."""
+    def near(what: str, first: Any, second: Any) -> None:
+        """They agree to nine digits."""
         for name in ("coef_", "intercept_"):
             mine, others = (getattr(each, name, None) for each in (first, second))
             if mine is not None and not np.allclose(
                 mine, others, rtol=1e-9, atol=1e-9 * np.abs(mine).max(initial=1e-300)
             ):
-                raise Broken(f"dense and sparse differ: {name} {mine} {others}")
+                raise Broken(f"{what} differ: {name} {mine} {others}")
 
 
 def shown(answer: Any) -> str:

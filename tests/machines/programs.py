@@ -62,6 +62,15 @@ class Block(NamedTuple):
             f"om.progressive(m, {', '.join(given)})" if name == "watch" else f"m.{name}({', '.join(given)})"
         )
 
+    def as_dicts(self, learner: Learner) -> list[str]:
+        """A call of `learn_one` for each row."""
+        calls = []
+        for place, (row, target) in enumerate(zip(self.rows, self.targets, strict=True)):
+            x = f"{{{', '.join(f'{number}: {value}' for number, value in enumerate(row))}}}"
+            weight = "" if self.weights is None else f", w={self.weights[place]}"
+            calls.append(f"m.learn_one({x}{'' if learner.takes == 'points' else f', {target}'}{weight})")
+        return calls
+
     def cut(self, place: int) -> tuple[Block, Block]:
         """Two blocks."""
         weights = self.weights or []

@@ -348,7 +348,8 @@ class KernelModel(Model):
 
     def lengths(self, rows: Rows, count: int) -> np.ndarray:
         """k(x, x) of rows."""
-        return np.asarray(self.evaluator().diagonals(self._side(rows, np.arange(count)))[0])
+        wide = self._as_wide_as(rows)
+        return np.asarray(wide.evaluator().diagonals(wide._side(rows, np.arange(count)))[0])
 
     def comparator_scores(self, rows: Rows, coefficients: np.ndarray) -> np.ndarray:
         """Scores of all rows of a table by sum_i coefficients[i] k(x_i, .) over the same rows."""
