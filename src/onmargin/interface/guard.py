@@ -15,7 +15,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from functools import wraps
-from threading import RLock
+from threading import RLock, get_ident
 from typing import Any, Protocol, Self, TypeVar, cast
 from weakref import ref
 
@@ -39,7 +39,10 @@ class Lock(Protocol):
 class Lease:
     """Somebody reads. It ends when its holder lets go of it, however that comes about."""
 
-    __slots__ = ("__weakref__",)
+    __slots__ = ("__weakref__", "thread")
+
+    def __init__(self) -> None:
+        self.thread = get_ident()
 
 
 class Guard:
@@ -56,8 +59,11 @@ class Guard:
         self.readers.add(ref(lease, self.readers.discard))
 
     def wait_for_readers(self) -> None:
-        """With the lock held, so that no more come."""
-        while self.readers:
+        """With the lock held, so that no more come. Whoever waits does not wait for itself."""
+        me = get_ident()
+        while any(
+            lease is not None and lease.thread != me for lease in (held() for held in tuple(self.readers))
+        ):
             time.sleep(1e-5)
 
     def __reduce__(self) -> tuple[type[Self], tuple[()]]:
