@@ -118,3 +118,13 @@ def test_a_rule_that_looks_at_lengths_leaves_the_vectors_as_they_are(tmp_path):
     assert model.support_vectors_.shape == before
     om.save(model, tmp_path / "m.onm")
     assert om.load(tmp_path / "m.onm").n_queries_ == 1
+
+
+@pytest.mark.parametrize("label", [1e300, "a longer one", 7])
+def test_a_sampler_passes_over_labels_it_does_not_know(label):
+    """Whatever type those have that it knows."""
+    model = om.SelectiveSampler(om.Perceptron(), rule="random", delta=0.0, random_state=0)
+    model.learn_one({"a": 1.0, "b": 1.0, "c": 1.0}, label)
+    for unknown in ([1, 0, 1], ["b", "c", "b"]):
+        run = om.progressive(model, pd.DataFrame(X[:3], columns=["a", "b", "c"]), unknown)
+        assert run.model.n_queries_ == 0

@@ -57,5 +57,7 @@ def test_bbq():
     assert model.query_one(x) == model.query(pd.DataFrame([x]))[0]
     inner, stream = model.estimator_, model.estimator_._stream
     np.testing.assert_allclose(
-        inner.estimates_of(stream.row_for(x), 1, None), inner.estimates(pd.DataFrame([x])), atol=1e-12
+        inner.estimates_of(stream.model, stream.row_for(x), 1, None),
+        inner.estimates(pd.DataFrame([x])),
+        atol=1e-12,
     )

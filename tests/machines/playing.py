@@ -161,8 +161,10 @@ class Player:
         else:
             self.dicts = None
             return
-        if self.dicts.__sklearn_is_fitted__():  # (rows of weight 0 begin no model)
+        if self.dicts.__sklearn_is_fitted__():
             self.near("tables and dicts", self.m, self.dicts)
+        else:  # rows of weight 0 begin no model: its columns would have another order
+            self.dicts = None
 
     @staticmethod
     def same(why: str, first: Any, second: Any) -> None:

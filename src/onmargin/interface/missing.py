@@ -42,11 +42,16 @@ def filled(labels: np.ndarray, there: np.ndarray, known: list[Any]) -> np.ndarra
     if there.all():
         return labels
     out = labels.copy()
-    if out.dtype.kind == "O":
-        for row in np.flatnonzero(~there):
-            out[row] = known[0]
-        return out
-    out[~there] = known[0]
+    if out.dtype.kind != "O":
+        try:
+            out[~there] = known[0]
+            if out[np.argmin(there)] == known[0]:
+                return out
+        except (OverflowError, ValueError):
+            pass
+        out = labels.astype(object)  # their type has no room for it
+    for row in np.flatnonzero(~there):
+        out[row] = known[0]
     return out
 
 
