@@ -128,3 +128,15 @@ def test_a_sampler_passes_over_labels_it_does_not_know(label):
     for unknown in ([1, 0, 1], ["b", "c", "b"]):
         run = om.progressive(model, pd.DataFrame(X[:3], columns=["a", "b", "c"]), unknown)
         assert run.model.n_queries_ == 0
+
+
+@pytest.mark.parametrize("weight", [1e101, 1e308])
+def test_a_weight_beyond_what_numbers_reach_is_refused(weight):
+    model = om.Projectron(kernel="linear", plus=True, classes=[0, 1, 2])
+    model.partial_fit(np.array([[0.0, -0.3], [0.4, 0.1], [-0.8, 1.0]]), [0, 1, 2])
+    before = model.dual_coef_.copy()
+    with pytest.raises(om.errors.BadInput, match="at most 1e\\+100"):
+        model.partial_fit(np.array([[1.0, 0.3]]), [1], sample_weight=[weight])
+    with pytest.raises(om.errors.BadInput, match="at most 1e\\+100"):
+        model.learn_one({0: 1.0, 1: 0.3}, 1, weight)
+    assert (model.dual_coef_ == before).all()

@@ -31,7 +31,7 @@ from .guard import NOBODY, Change, alone, answers, changes
 from .other_names import refuse_params
 from .passes import Game, Stopping, Sums, TrainingSet, naming_rows, run_passes
 from .river import River
-from .tables import Columns, Table, bad_row, checked_weights, read_array, width_of
+from .tables import HEAVIEST, Columns, Table, bad_row, checked_weights, read_array, width_of
 from .targets import NumberTargets
 from .watch import Wanted, watch_each, watch_table
 from .weights import WeightsForm, top_features
@@ -308,6 +308,8 @@ class Learner(River):
         weight = float(w) if isinstance(w, bool) else as_float(w)
         if not 0.0 <= weight < float("inf"):
             raise BadInput(f"the weight is {shown(w)}; wanted a finite number of at least 0")
+        if weight > HEAVIEST:
+            raise BadInput(f"the weight is {weight}; wanted at most {HEAVIEST:g}; scale the weights")
         return weight
 
     # ---- learning

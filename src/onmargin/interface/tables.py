@@ -22,6 +22,8 @@ OPTIONS: dict[str, Any] = {"accept_sparse": "csr", "dtype": DTYPES, "ensure_all_
 
 LONG = 300  # characters of a refusal that is not ours
 
+HEAVIEST = 1e100  # a weight beyond this would move further than numbers reach
+
 Table = Any
 """A checked table: a C- or F-contiguous float array, or a CSR matrix as `canonical` makes them."""
 
@@ -205,6 +207,11 @@ def checked_weights(weights: object, count: int) -> np.ndarray:
     if not np.isfinite(array).all() or (array < 0).any():
         where = int(np.argmax(~(np.isfinite(array) & (array >= 0))))
         raise BadInput(f"sample_weight[{where}] is {array[where]}; wanted finite numbers of at least 0")
+    if (array > HEAVIEST).any():
+        where = int(np.argmax(array > HEAVIEST))
+        raise BadInput(
+            f"sample_weight[{where}] is {array[where]}; wanted at most {HEAVIEST:g}; scale the weights"
+        )
     return array
 
 
