@@ -7,9 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from numba import njit
 from scipy.stats import chi2, chi2_contingency
 
-from onmargin.learn.paired.draws import ARRIVAL, draw_rounds, further
+from onmargin.learn.paired.draws import ARRIVAL, draw_rounds
+from onmargin.learn.paired.draws import further as further_part
 
 from .. import oracles_paired
 
@@ -121,6 +123,12 @@ def test_who_is_drawn_does_not_say_who_is_kept():
         table[found.rounds[0][1], taken[0] if taken.size else size] += 1
     assert chi2_contingency(table).pvalue > UNLIKELY
     assert fair(table[:, :size]) and fair(table.sum(axis=1))
+
+
+@njit
+def further(uniform):
+    """Parts are compiled into loops only."""
+    return further_part(uniform)
 
 
 def test_further_uniforms_are_uniform_and_independent():

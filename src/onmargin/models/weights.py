@@ -35,7 +35,7 @@ from .journal import Journal, pays
 from .layout import Arrays, Facts, Layout, Wanted
 from .table import Row
 
-FARTHEST = {"float64": 1e200, "float32": 1e30}
+REACHES = {"float64": 1e200, "float32": 1e30}
 """The squared length of the farthest move, by the precision of the weights."""
 
 Numbers = dict[str, Any]
@@ -62,7 +62,7 @@ class Model:
         width = max(8, padded(self.start.outputs, self.start.many))
         pulls = padded(self.start.outputs, self.start.many)
         self.desk = Desk(aligned((width,), float), aligned((pulls,), float))
-        chosen, recent = self.numbers | {"farthest": FARTHEST[self.start.dtype]}, NONE
+        chosen, recent = self.numbers | {"farthest": REACHES[self.start.dtype]}, NONE
         if self.asking is not None:
             chosen = chosen | self.asking.chosen
             recent = self.asking.recent
