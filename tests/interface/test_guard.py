@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import inspect
 import pickle
+import sys
 import threading
 import time
 
@@ -146,3 +147,39 @@ def test_learning_from_many_threads_loses_nothing():
     [thread.start() for thread in threads]
     [thread.join() for thread in threads]
     assert model.t_ == 64 + 4 * 50 * 3
+
+
+def test_a_short_way_looked_up_before_the_arrays_grew_is_not_gone():
+    """A thread may be held between looking it up and going it, while another makes the arrays grow."""
+    model = om.PassiveAggressiveClassifier()
+    for label in "xyx":
+        model.learn_one({"a": 1.0, "b": 0.5}, label)
+    old, stream = model._stream.learn_fast, model._stream
+    for number in range(40):
+        model.learn_one({f"n{number}": 1.0}, "x")
+    assert model._stream is stream
+    before, rounds = model.coef_, model.t_
+    assert not old({"a": 5.0, "n39": 1.0}, "y")
+    assert (model.coef_ == before).all() and model.t_ == rounds
+
+
+def test_threads_that_bring_new_names_lose_none():
+    model, each = om.PassiveAggressiveClassifier(classes=["x", "y"]), 400
+
+    def learn(thread):
+        for number in range(each):
+            model.learn_one({(thread, number): 1.0}, "xy"[number % 2])
+
+    model.learn_one({"first": 1.0}, "x")
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        threads = [threading.Thread(target=learn, args=(thread,)) for thread in range(4)]
+        [thread.start() for thread in threads]
+        [thread.join() for thread in threads]
+    finally:
+        sys.setswitchinterval(before)
+    assert model.t_ == 1 + 4 * each == model.n_features_in_
+    names = list(model._columns.slots)
+    signs = dict(zip(names, np.sign(model.coef_[0]).tolist(), strict=True))
+    assert all(signs[thread, number] == (-1, 1)[number % 2] for thread in range(4) for number in range(each))

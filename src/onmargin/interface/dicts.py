@@ -164,9 +164,9 @@ class BoundStream(Stream):
         code = targets.coder(self.coded)
         self.code = code or never
         plain = code is not None and getattr(self.owner, "class_weight", None) is None
-        self.quick = plain and self.learns and not self.guard.busy
+        self.quick = plain and self.learns
         self.answers = None if entries.averaged else targets.answers()
-        if plain and self.learns:
+        if self.quick:
             self.learn_fast = quick_learner(self, entries)
         if self.answers:
             self.answer = quick_answerer(self, entries, self.answers)

@@ -7,7 +7,7 @@ twin shares the model's arrays and learns into them: then it is alone, and puts 
 (`models.journal`). An array question works on a twin too, and is known by its lease while it reads. One dict
 is learned in place, alone, and goes back to what was before if its round was not played (`before`).
 
-Locks are taken by `with` alone: Python delivers Ctrl-C at no moment that would leave one of them held.
+Locks are taken by `with` (and in `quick`, by hand): Python delivers Ctrl-C at no moment that leaves one held.
 """
 
 from __future__ import annotations
@@ -52,7 +52,6 @@ class Guard:
         self.learning: Lock = RLock()  # one learning call at a time
         self.lock: Lock = RLock()  # held while the learner is looked at, swapped, or changed in place
         self.readers: set[ref[Lease]] = set()
-        self.busy = False  # a learning call is under way: single rounds wait for it
 
     def let(self, lease: Lease) -> None:
         """Whoever holds it reads, from now on; with the lock held. (Only its holder must know the lease.)"""
@@ -152,14 +151,10 @@ def changes(method: Method) -> Method:
         if guard is None:  # a part of a learning call
             return method(self, *args, **kwargs)
         with guard.learning:
-            try:
-                with guard.lock:
-                    guard.busy = True
-                    change = Change(self, guard)
-                answer = method(change.twin, *args, **kwargs)
-                change.publish()
-            finally:
-                guard.busy = False
+            with guard.lock:
+                change = Change(self, guard)
+            answer = method(change.twin, *args, **kwargs)
+            change.publish()
         return self if answer is change.twin else answer
 
     return cast(Method, call)

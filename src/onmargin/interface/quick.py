@@ -33,8 +33,8 @@ def quick_learner(stream: BoundStream, entries: BoundEntries) -> Learn:
         clock = -1
         try:
             acquire()
-            if not stream.quick or type(x) is not dict:
-                return False
+            if not stream.quick or stream.learn_fast is not learn or type(x) is not dict:
+                return False  # (bound anew: these are no longer the model's arrays)
             if readers:
                 stream.guard.wait_for_readers()
             clock = model.clock

@@ -394,11 +394,6 @@ def vectors_for(text: str, each: float, square: bool) -> int:
     return int(count)
 
 
-def _largest(X: Table) -> float:
-    values = X.data if sp.issparse(X) else X
-    return float(np.abs(values).max(initial=0.0))
-
-
 def _variance(X: Table) -> float:
     """Of all entries of a table."""
     if sp.issparse(X):
