@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import copy
+import gc
 import inspect
 import pickle
 import sys
 import threading
 import time
+import weakref
 
 import numpy as np
 import pytest
@@ -183,3 +185,29 @@ def test_threads_that_bring_new_names_lose_none():
     names = list(model._columns.slots)
     signs = dict(zip(names, np.sign(model.coef_[0]).tolist(), strict=True))
     assert all(signs[thread, number] == (-1, 1)[number % 2] for thread in range(4) for number in range(each))
+
+
+@pytest.mark.parametrize("between", ["nothing", "a question", "a dict that brings names", "a refusal"])
+def test_what_was_replaced_is_gone_at_once(between):
+    """Models may be large: none waits for the collector of cycles."""
+    X = np.random.default_rng(0).normal(size=(60, 40))
+    y = (X[:, 0] > 0).astype(int)
+    model = om.PassiveAggressiveClassifier(growing=True).partial_fit(X, y, classes=[0, 1])
+    replaced = []
+    gc.collect()
+    gc.disable()
+    try:
+        for number in range(5):
+            replaced.append(weakref.ref(model._model.space.weights))
+            if between == "a question":
+                model.predict_one({0: 1.0})
+            elif between == "a dict that brings names":
+                for name in range(40, 40 + 60 * (number + 1)):
+                    model.learn_one({name: 1.0}, 1)
+            elif between == "a refusal":
+                with pytest.raises(ValueError, match="inconsistent"):
+                    model.partial_fit(X, y[1:])
+            model.partial_fit(X, y)
+        assert sum(ref() is not None for ref in replaced) == 0
+    finally:
+        gc.enable()

@@ -42,7 +42,7 @@ class PartLowering(NativeLowering):
         lowered, own = state["cr"], list[int]()
         nobody_calls = own.sort  # (Numba wants a built-in, and each part its own)
         state.targetctx.insert_user_function(nobody_calls, lowered.fndesc, [state.library])
-        state.reload_init.extend(state.library._reload_init)
+        state.reload_init.extend(getattr(state.library, "_reload_init", ()))  # (later versions have it)
         state["cr"] = lowered._replace(cfunc=nobody_calls)
         return True
 

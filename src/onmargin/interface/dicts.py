@@ -40,9 +40,8 @@ Shapes = tuple[Columns, tuple[Start, Any]]
 class Stream:
     """A model bound to its dicts. Made anew whenever the model takes on another shape."""
 
-    quick = False  # a round of a plain target may go the short way
-    retired = False  # the learner has another: who still holds this one asks the learner again
-    learn_fast: Learn  # it; False, and nothing changed, where it cannot
+    binding: object = None  # another whenever it is bound anew; None: retired, the learner has another stream
+    learn_fast: Learn  # the short way of a plain round; False, and nothing changed, where it cannot be gone
     answer: Answer  # for one dict
     learns = False  # a question's stream may stand on a copy of the model: nothing is learned through it
     answers: dict[float, Any] | None = None  # guesses of the loop as labels, where the loop may guess
@@ -57,7 +56,7 @@ class Stream:
 
     def bind(self) -> None:
         """Room for a target, and what labels mean, as things are now."""
-        targets = self.owner._targets()
+        targets, self.binding = self.owner._targets(), object()
         self.target = targets.room()
         self.rows: Rows = self.packer.rows
         self.room = self.model.start.slots - 2  # the last two: the blank slot, the constant coordinate
@@ -126,8 +125,10 @@ class Stream:
         self.learn(x, weight)
 
     def retire(self) -> None:
-        """Nothing is learned or answered by it any more: model and labels go on without it."""
-        self.quick, self.retired, self.answer = False, True, self.answer_slowly
+        """Nothing is learned or answered by it any more; it keeps no model. Who holds it asks the learner."""
+        self.binding, self.learn_fast, self.answer = None, never, self.answer_slowly
+        for name in ("model", "entries"):
+            self.__dict__.pop(name, None)
 
     def answer_slowly(self, x: Example) -> Any:
         """The answer for one dict."""
@@ -136,7 +137,7 @@ class Stream:
 
     def answer_any(self, x: Example) -> Any:
         """The answer for one dict, with the lock held."""
-        if self.retired:
+        if self.binding is None:
             return self.owner.predict_one(x)
         return self.owner._targets().named_one(self.scores(x))
 
@@ -164,9 +165,8 @@ class BoundStream(Stream):
         code = targets.coder(self.coded)
         self.code = code or never
         plain = code is not None and getattr(self.owner, "class_weight", None) is None
-        self.quick = plain and self.learns
         self.answers = None if entries.averaged else targets.answers()
-        if self.quick:
+        if plain and self.learns:
             self.learn_fast = quick_learner(self, entries)
         if self.answers:
             self.answer = quick_answerer(self, entries, self.answers)
@@ -225,7 +225,7 @@ class BoundStream(Stream):
 
     def answer_any(self, x: Example) -> Any:
         """The answer for one dict, with the lock held."""
-        if self.answers is None or self.retired:
+        if self.answers is None or self.binding is None:
             return super().answer_any(x)
         self.ask(x)
         entries = self._entries()

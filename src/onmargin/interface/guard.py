@@ -153,9 +153,12 @@ def changes(method: Method) -> Method:
         with guard.learning:
             with guard.lock:
                 change = Change(self, guard)
-            answer = method(change.twin, *args, **kwargs)
-            change.publish()
-        return self if answer is change.twin else answer
+            try:
+                answer = method(change.twin, *args, **kwargs)
+                change.publish()
+                return self if answer is change.twin else answer
+            finally:
+                del change.twin  # which knows the change: what was learned on would wait for the collector
 
     return cast(Method, call)
 

@@ -27,14 +27,15 @@ def quick_learner(stream: BoundStream, entries: BoundEntries) -> Learn:
     packer, model, slots, rows, code = stream.packer, stream.model, stream.slots, stream.rows, stream.code
     acquire, release, readers = stream.lock.acquire, stream.lock.release, stream.guard.readers
     entry, (_, _, space, hyper, _, desk, target, trace) = entries.one_entry, entries.one(0.0, 0)
+    binding = stream.binding
     assert entry is not None
 
     def learn(x: Any, y: Any) -> bool:
         clock = -1
         try:
             acquire()
-            if not stream.quick or stream.learn_fast is not learn or type(x) is not dict:
-                return False  # (bound anew: these are no longer the model's arrays)
+            if stream.binding is not binding or type(x) is not dict:
+                return False  # (bound anew, these are no longer the model's arrays; or retired)
             if readers:
                 stream.guard.wait_for_readers()
             clock = model.clock
@@ -76,11 +77,12 @@ def quick_answerer(stream: BoundStream, entries: BoundEntries, answers: dict[flo
     packer, model = stream.packer, stream.model
     acquire, release = stream.lock.acquire, stream.lock.release
     guess, (rows, space, hyper, scores) = entries.guess_entry, entries.single
+    binding = stream.binding
 
     def answer(x: Any) -> Any:
         try:
             acquire()
-            if type(x) is dict and stream.answer is answer:
+            if type(x) is dict and stream.binding is binding:
                 names = [*x]
                 if names == packer.names:
                     packer.names = names  # the same objects in a moment: learn_one compares by identity
