@@ -75,7 +75,9 @@ def test_any_number_of_outputs(classes):
     """Eight lanes, sixteen, and columns one at a time: the plain formula each time."""
     draw = np.random.default_rng(classes)
     X, y = draw.standard_normal((120, 6)), draw.integers(0, classes, 120)
-    model = om.PassiveAggressiveClassifier(C=0.3, classes=range(classes)).partial_fit(X, y)
+    model = om.PassiveAggressiveClassifier(
+        C=0.3, classes=range(classes), average=False, intercept_scaling=1.0
+    ).partial_fit(X, y)
     rows = 1 if classes == 2 else classes
     W = np.zeros((rows, 7))
     for x, label in zip(np.c_[X, np.ones(120)], y, strict=True):

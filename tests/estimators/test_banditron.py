@@ -376,18 +376,20 @@ def conformance(tmp_path_factory):
 
 
 def test_scikit_learn(conformance):
-    judge(om.Banditron(random_state=0), conformance["scikit-learn"])
+    judge(om.Banditron(random_state=0, average=False, intercept_scaling=1.0), conformance["scikit-learn"])
 
 
 def test_scikit_learn_but_for_two_classes(conformance):
     found = {
         name: said for name, said in conformance["scikit-learn"].items() if "check_classifiers_" not in name
     }
-    judge(om.Banditron(random_state=0), found)
+    judge(om.Banditron(random_state=0, average=False, intercept_scaling=1.0), found)
 
 
 def test_river(conformance):
-    assert set(conformance["river"]) == set(om.conformance.river(om.Banditron()))
+    assert set(conformance["river"]) == set(
+        om.conformance.river(om.Banditron(average=False, intercept_scaling=1.0))
+    )
 
 
 def test_an_open_stream_is_refused_or_learned(conformance):

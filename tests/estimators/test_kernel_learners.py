@@ -99,7 +99,7 @@ def test_contributions_add_up_to_the_decision(kernel: str, target: Any) -> None:
 
 
 def test_contributions_of_a_dict_count_names_never_met() -> None:
-    model = om.Perceptron(kernel="rbf", gamma=0.5, dtype="float64")
+    model = om.Perceptron(kernel="rbf", gamma=0.5, dtype="float64", average=False, intercept_scaling=1.0)
     for row, label in zip(X.tolist(), Y.tolist(), strict=True):
         model.learn_one(dict(zip("abc", row, strict=True)), label)
     near, far = {"a": 1.0, "b": 0.5}, {"a": 1.0, "b": 0.5, "never met": 2.0}

@@ -176,7 +176,9 @@ def test_a_random_start_is_the_same_for_arrays_and_dicts(labels: np.ndarray) -> 
     known = tuple(np.unique(labels).tolist())
 
     def start(seed: int) -> Any:
-        return om.Perceptron(init="random", random_state=seed, classes=known)
+        return om.Perceptron(
+            init="random", random_state=seed, classes=known, average=False, intercept_scaling=1.0
+        )
 
     table = start(7).partial_fit(X, labels)
     stream = start(7)

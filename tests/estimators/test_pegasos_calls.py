@@ -167,7 +167,15 @@ def test_objective(average):
 @pytest.mark.parametrize("multiclass", ["crammer_singer", "one_vs_all"])
 def test_objective_and_gap_of_several_classes(multiclass):
     short, long = (
-        om.Pegasos(lam=0.1, multiclass=multiclass, max_iter=most, tol=None, random_state=0).fit(X, THREE)
+        om.Pegasos(
+            lam=0.1,
+            multiclass=multiclass,
+            max_iter=most,
+            tol=None,
+            random_state=0,
+            average=True,
+            intercept_scaling=1.0,
+        ).fit(X, THREE)
         for most in (5, 400)
     )
     W = weights(short)

@@ -135,9 +135,11 @@ def test_a_weight_of_one_dict_is_a_sample_weight():
 
 def test_weights_of_numbers_follow_their_rows_when_they_are_shuffled():
     y, order = X[:, 0] - X[:, 1], np.random.default_rng([0, 3]).permutation(60)
-    fitted = om.PassiveAggressiveRegressor(C=0.05, max_iter=1, tol=None, random_state=0)
+    fitted = om.PassiveAggressiveRegressor(
+        C=0.05, max_iter=1, tol=None, random_state=0, average=False, intercept_scaling=1.0
+    )
     fitted.fit(X, y, sample_weight=WEIGHTS)
-    stream = om.PassiveAggressiveRegressor(C=0.05)
+    stream = om.PassiveAggressiveRegressor(C=0.05, average=False, intercept_scaling=1.0)
     stream.partial_fit(X[order], y[order], sample_weight=WEIGHTS[order])
     assert_array_equal(fitted.coef_, stream.coef_)
 

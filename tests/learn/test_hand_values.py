@@ -79,7 +79,7 @@ def test_multiclass_pa_takes_the_lowest_of_equal_rivals():
 )
 def test_mira_shares_equally(C, expected):
     x = np.array([0.6, 0.8])
-    model = om.MIRA(C=C, classes=range(4), fit_intercept=False)
+    model = om.MIRA(C=C, classes=range(4), fit_intercept=False, average=False)
     assert_allclose(after_one(model, x, 0), np.outer(expected, x), **EXACT)
 
 
@@ -88,7 +88,7 @@ def test_mira_serves_the_worst_violation_first(C, expected):
     """Violations b = (2, 1, .2): the scores of the rivals are b - 1 and that of the true class 0."""
     x = np.array([0.6, 0.8])
     start = np.outer([0.0, 1.0, 0.0, -0.8], x)
-    model = om.MIRA(C=C, classes=range(4), fit_intercept=False)
+    model = om.MIRA(C=C, classes=range(4), fit_intercept=False, average=False)
     assert_allclose(after_one(model, x, 0, start) - start, np.outer(expected, x), **EXACT)
 
 

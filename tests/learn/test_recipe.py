@@ -141,7 +141,7 @@ def test_own_loss_for_numbers():
 
 def test_own_step_by_hand():
     X, y, h = stream("pa1.binary")
-    model = om.OnlineClassifier(om.Recipe(loss="hinge", step=slow))
+    model = om.OnlineClassifier(om.Recipe(loss="hinge", step=slow), average=False, intercept_scaling=1.0)
     om.progressive(model, X, y, sample_weight=h)
     w, t = np.zeros(X.shape[1] + 1), 0
     for row, label, weight in zip(X, y, h, strict=True):

@@ -229,7 +229,11 @@ def test_metadata_that_is_not_ours_is_refused(what: str, tmp_path: Path) -> None
 def test_parameters_changed_since_are_no_forgery(tmp_path: Path) -> None:
     """`C` holds from the next round on; a lasting one is refused by the next call, as it was before."""
     X, y = np.eye(4), [0, 1, 0, 1]
-    model = om.PassiveAggressiveClassifier().partial_fit(X, y, classes=[0, 1]).set_params(C=0.5, average=True)
+    model = (
+        om.PassiveAggressiveClassifier(average=False, intercept_scaling=1.0)
+        .partial_fit(X, y, classes=[0, 1])
+        .set_params(C=0.5, average=True)
+    )
     om.save(model, tmp_path / "m.onm")
     twin = om.load(tmp_path / "m.onm")
     assert twin.C == 0.5 and twin.average is True

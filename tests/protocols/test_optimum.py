@@ -155,7 +155,15 @@ def test_the_objective_is_summed_over_more_rows_than_a_stretch():
     X = draw.normal(size=(9000, 3))
     y = np.digitize(X[:, 0] + 0.3 * draw.normal(size=9000), [-0.5, 0.5])
     for kind in ("crammer_singer", "one_vs_all"):
-        model = om.Pegasos(lam=0.01, max_iter=2, tol=None, multiclass=kind, random_state=0).fit(X, y)
+        model = om.Pegasos(
+            lam=0.01,
+            max_iter=2,
+            tol=None,
+            multiclass=kind,
+            random_state=0,
+            average=True,
+            intercept_scaling=1.0,
+        ).fit(X, y)
         scores, own = model.decision_function(X), np.eye(3)[y] > 0
         if kind == "one_vs_all":
             losses = np.maximum(0, 1 - np.where(own, scores, -scores)).sum(axis=1)

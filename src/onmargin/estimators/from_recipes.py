@@ -48,6 +48,9 @@ class PartNumbers:
     delta: float = above_zero(default=1.0, lasting=True)
 
 
+CHEAP_MEANS = ("l2", "confidence", "covariance", "adagrad", "coin")  # Spaces whose mean costs little
+
+
 class OfRecipe(Learner):
     """What a recipe makes of the parameters."""
 
@@ -70,8 +73,12 @@ class OfRecipe(Learner):
             fits = "OnlineRegressor" if self.recipe.regression else "OnlineClassifier"
             raise BadInput(f"{shown(self.recipe)} is for an {fits}")
         super()._check_parameters()
-        if getattr(self, "average", False) and self.recipe.given["space"] == "soft":
+        if self._averages and self.recipe.given["space"] == "soft":
             raise BadInput(NOT_SPARSE)
+
+    @property
+    def _averages_fits(self) -> bool:
+        return super()._averages_fits and self.recipe.given["space"] in CHEAP_MEANS
 
     def _table_row(self) -> Row:
         row: Row = self.recipe.row(self._problem())

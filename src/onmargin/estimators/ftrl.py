@@ -97,6 +97,11 @@ class FTRL(Learner):
         return "simplex" if self.regularizer == "entropic" and not self.signed else self.regularizer
 
     @property
+    def _averages_fits(self) -> bool:
+        """The mean of sparse weights is not sparse; that of norms that bind all weights costs O(d) a move."""
+        return super()._averages_fits and self._space_name in ("l2", "adagrad", "coin")
+
+    @property
     def _has_blank(self) -> bool:
         return self._space_name != "simplex"  # there a weight at its start is not 0
 
@@ -129,7 +134,7 @@ class FTRL(Learner):
                 f"l1= cuts coordinates one by one; regularizer={self.regularizer!r} binds them together; use "
                 "'l2' or 'adagrad'"
             )
-        if self.l1 > 0 and getattr(self, "average", False):
+        if self.l1 > 0 and self._averages:
             raise BadInput(NOT_SPARSE)
         labels = getattr(self, "_labels", None)
         if self._space_name == "simplex" and labels is not None and len(labels.known) < 2 and not labels.sets:
@@ -169,7 +174,7 @@ class FTRL(Learner):
         outputs, _ = self._targets().outputs()
         many = self._columns.known if self.groups is None else len(set(np.asarray(self.groups).tolist()))
         across = 1 if self.regularizer == "group" else outputs
-        return max(2.0, 2 * math.log(max((many + (self._bias != 0)) * across, 1)))
+        return max(2.0, 2 * math.log(max((many + bool(self.fit_intercept)) * across, 1)))
 
     def numbers(self) -> Numbers:
         """The rate and its decay, C, the threshold, what the regulariser reads."""

@@ -100,6 +100,7 @@ class PairedClassifier(KernelForm, Classifier, Linear, Averaged, Classes, Kernel
     _draws = True
     _stream_kind = ModelStream
     _linear_model = PairedModel
+    _scaling = 1.0  # the constant coordinate cancels
 
     @property
     def _one_against_all(self) -> bool:

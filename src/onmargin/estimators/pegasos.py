@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Self
+from collections.abc import Callable
+from typing import Any, Self, cast
 
 import numpy as np
 from sklearn.base import clone as sklearn_clone
@@ -31,11 +32,14 @@ from ..interface.fields import (
 from ..interface.guard import answers, changes
 from ..interface.objective import SvmObjective
 from ..interface.orders import Orders
-from ..interface.passes import TrainingSet
+from ..interface.passes import Sums, TrainingSet
 from ..interface.priors import Prior
+from ..interface.scaling import CLASSES, FREE, Rule
 from ..interface.support import KernelForm
 from ..interface.tables import Table
 from ..learn.vocabulary import NO_ORDER
+from ..models.kernel import KernelModel
+from ..models.last_passes import LastPasses
 from ..models.weights import Model, Numbers
 
 LEAST = 1e-6  # of the share that is averaged: a smaller one is the last weights alone
@@ -58,13 +62,14 @@ class Pegasos(KernelForm, Classifier, Passes, Growing, Intercept, Labelled, Kern
         theorem's setting). Streams go in row order.
     batch_size : examples that share one step; an unfinished batch is carried into the next call.
     project : keep w in the ball of radius sqrt(f(prior) / lam), which contains the optimum.
-    average : True (mean of the weights that predicted), a share such as 0.5 (of the last of them), False.
+    average : a share such as 0.5 (the mean of that share of the weights that predicted, the last of
+        them; in kernel form: of the passes of `fit`, and in streams of all rounds), True (of all), False.
     prior : (coefficients, intercept) or a fitted linear model: regularise towards it (transfer). It is
         kept through `clone`.
     multiclass : "crammer_singer" (the true class against its best rival) or "one_vs_all".
     fit_intercept : True (inside the norm), False, or "free" (not regularised; no guarantee then).
     kernel, gamma, degree, coef0, budget : the kernel form, one coefficient per row however often it comes;
-        see `om.kernels`. Without project, prior, a share as average, or a free intercept.
+        see `om.kernels`. Without project, prior, or a free intercept.
     class_weight : c_i by class; "balanced": n / (K n_y), in streams by running counts.
 
     After `fit`: `objective_`, and `dual_gap_`, which is at least objective_ - min f. With a share as
@@ -85,7 +90,7 @@ class Pegasos(KernelForm, Classifier, Passes, Growing, Intercept, Labelled, Kern
     order: str = one_of("shuffle", "cyclic", "random", default="shuffle")
     batch_size: int = whole(default=1, lasting=True)
     project: bool = flag(default=False, lasting=True)
-    average: bool | float = plain(default=True, lasting=True)
+    average: bool | float = plain(default=0.5, lasting=True)
     prior: Any = plain(default=None)
     multiclass: str = one_of("crammer_singer", "one_vs_all", default="crammer_singer", lasting=True)
     fit_intercept: bool | str = plain(default=True, lasting=True)
@@ -94,6 +99,7 @@ class Pegasos(KernelForm, Classifier, Passes, Growing, Intercept, Labelled, Kern
     variants = ({}, {"kernel": "rbf"}, {"kernel": "rbf", "budget": 10})
     _lam = 1e-4  # where it is not given: streams
     _rounds = 1.0  # of a fit, where they are known beforehand
+    _last_passes = None  # of a fit in kernel form, where a share of them is averaged
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -107,6 +113,10 @@ class Pegasos(KernelForm, Classifier, Passes, Growing, Intercept, Labelled, Kern
         return type(self)(prior=kept, **{name: sklearn_clone(v, safe=False) for name, v in params.items()})
 
     # ---- parameters
+
+    @property
+    def _scaling_rule(self) -> Rule:  # type: ignore[override]
+        return FREE if self.fit_intercept == "free" else CLASSES
 
     @property
     def _set_rule(self) -> str:
@@ -130,8 +140,6 @@ class Pegasos(KernelForm, Classifier, Passes, Growing, Intercept, Labelled, Kern
             if not LEAST <= self.average < 1:
                 share = f"a share below 1 (from {LEAST:g} on)"
                 raise BadInput(f"average={shown(self.average)}; wanted True, False or {share}")
-        if self._suffix < 1 and self.fit_intercept == "free":
-            raise BadInput("fit_intercept='free' is averaged over all rounds; set average=True or False")
         if self.project and self.fit_intercept == "free":
             raise BadInput(
                 "project=True keeps all of w in a ball; fit_intercept='free' leaves it; choose one"
@@ -145,7 +153,6 @@ class Pegasos(KernelForm, Classifier, Passes, Growing, Intercept, Labelled, Kern
         """What only weights can do."""
         for name, used in (
             ("project=True", self.project), ("prior=", self.prior is not None),
-            (f"average={shown(self.average)}", self._suffix < 1),
             ("fit_intercept='free'", self.fit_intercept == "free"),
         ):  # fmt: skip
             if used:
@@ -175,6 +182,12 @@ class Pegasos(KernelForm, Classifier, Passes, Growing, Intercept, Labelled, Kern
             "anchor": begun.get("anchor", self._rounds),
         }  # fmt: skip
 
+    def _judge(self, model: Model) -> tuple[Callable[[Sums], float], str]:
+        """The objective of what would be returned after a pass (kernels: the online loss)."""
+        if model.kind == "kernel":
+            return super()._judge(model)
+        return lambda sums: self._svm().reached(model, self._problem_at_hand), "objective"
+
     def _wants(self) -> tuple[str, ...]:
         wanted = {"prior": self.prior is not None, "batch": self.batch_size > 1, "suffix": self._suffix < 1}
         return tuple(name for name, is_wanted in wanted.items() if is_wanted)
@@ -194,9 +207,14 @@ class Pegasos(KernelForm, Classifier, Passes, Growing, Intercept, Labelled, Kern
         width = len(columns.slots) if columns.by_name and columns.slots else columns.width
         if coef.shape[1] != width:
             raise BadInput(f"prior= has {coef.shape[1]} coefficients a row; wanted {width}, one per feature")
-        if intercept.any() and not self._bias:
+        if intercept.any() and not self.fit_intercept:
             raise BadInput("prior= has an intercept, but fit_intercept=False; set it to True")
         model.set_prior(coef, intercept / self._bias if self._bias else None)
+
+    def _fix_constant(self, model: Model) -> None:
+        if self.prior is not None and self._labels is not None:  # its intercept is a weight times the value
+            coef, intercept = Prior(self.prior).rows(self._labels)
+            model.set_prior(coef[:, :0], intercept / self._bias)
 
     def _first_names(self) -> tuple[Slots, bool]:
         if self.prior is None:
@@ -232,19 +250,26 @@ class Pegasos(KernelForm, Classifier, Passes, Growing, Intercept, Labelled, Kern
         return SvmObjective(self, ranked, free, int(self.batch_size))
 
     def _row_order(self, generator: np.random.Generator, count: int, model: Model) -> np.ndarray:
+        if self._last_passes is not None:
+            self._last_passes.begin()
         return self._orders.next(generator) if self.order != "cyclic" else NO_ORDER
 
     def _run_passes(self, X: Table, model: Model, data: TrainingSet) -> None:
         svm = self._svm()
-        problem = svm.problem(data)
+        problem = self._problem_at_hand = svm.problem(data)
+        if model.kind == "kernel" and self._suffix < 1:
+            self._last_passes = LastPasses(cast(KernelModel, model))
         seen = np.flatnonzero(problem.caps > 0)
         if self.batch_size > len(seen):
             raise BadInput(f"batch_size={self.batch_size} is more than the {len(seen)} rows that count")
         self._orders = Orders(self.order, seen, int(self.batch_size), model.clock)
         svm.before_passes(model, problem, self.project)
         super()._run_passes(X, model, data)
+        if self._last_passes is not None:
+            self._last_passes.settle(self._suffix)
         self.objective_, self.dual_gap_ = svm.after_passes(model, problem)
-        del self._orders
+        for name in ("_orders", "_problem_at_hand", "_last_passes"):
+            self.__dict__.pop(name, None)
 
     @answers
     def objective(self, X: object, y: object, sample_weight: object = None) -> float:

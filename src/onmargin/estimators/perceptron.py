@@ -74,7 +74,7 @@ class Perceptron(KernelForm, Classifier, Linear, Averaged, Labelled, Horizon, Ke
             slots, outputs = model.start.slots - 1, model.start.outputs
             draws = self._generator(1).standard_normal((slots, outputs))
             constant: np.ndarray | None = None
-            if known == 0 and self._bias:
+            if known == 0 and self.fit_intercept:
                 constant = self._generator(2).standard_normal(outputs)
             model.set_slots(known, draws[known:], constant)
 

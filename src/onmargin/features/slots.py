@@ -70,6 +70,10 @@ class Packer:
         self.write: Any = None
         self.names: list[Hashable] | None = None
 
+    def use_constant(self, bias: float) -> None:
+        """The constant coordinate's value from now on."""
+        self.bias, self.rows = bias, self.rows._replace(bias=bias)
+
     def take(self, x: Example, names: list[Hashable]) -> None:
         """Fill the row to learn from it; new names get a slot."""
         place = self._format(len(names))

@@ -27,6 +27,7 @@ from .guard import NOBODY
 from .labels import label_array
 from .passes import naming_rows
 from .quick import Answer, Learn, quick_answerer, quick_learner
+from .scaling import fix_constant, with_constant
 from .tables import Columns
 from .twins import own, retire
 
@@ -84,6 +85,15 @@ class Stream:
         if len(self.slots) > self.room:
             owner._widen(self.model, len(self.slots) + 1)  # the blank slot stays free
         if self.model.start is not self.shape or self.packer.rows is not self.rows:
+            self.bind()
+
+    def fix_constant(self) -> None:
+        """The first example with a length, packed, fixes the constant coordinate's value."""
+        owner, square = self.owner, float(self.model.lengths(self.packer.rows, 1)[0])
+        rule = owner._scaling_rule
+        if square or rule.fixed or owner._form().kind == "kernel":
+            fix_constant(owner, self.model, rule.of_row(square))
+            self.packer.use_constant(owner._bias)
             self.bind()
 
     def keep(self) -> None:
@@ -166,7 +176,7 @@ class BoundStream(Stream):
         self.code = code or never
         plain = code is not None and getattr(self.owner, "class_weight", None) is None
         self.answers = None if entries.averaged else targets.answers()
-        if plain and self.learns:
+        if plain and self.learns and not self.owner._is_unfixed:
             self.learn_fast = quick_learner(self, entries)
         if self.answers:
             self.answer = quick_answerer(self, entries, self.answers)
@@ -361,6 +371,8 @@ def ready_round(
         row = stream.packer.rows
         owner._form().fix_first(stream.model, row.values[: row.starts[1]])
         stream.bind()
+    if owner._is_unfixed:
+        stream.fix_constant()
     return stream, targets.put(stream, x, y, weight, weighting)
 
 
@@ -408,7 +420,8 @@ def learn_many(owner: Learner, X: Any, y: Any, w: Any) -> None:
     targets = owner._targets().read_many(answers, table.shape[0])
     model.open(table.shape[0])
     with naming_rows(owner, table):
-        owner._game(model, owner._training_set(table, targets, w)).play()
+        data = with_constant(owner, model, table, owner._training_set(table, targets, w))
+        owner._game(model, data).play()
     owner._stream = None
 
 

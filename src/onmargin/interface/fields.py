@@ -26,6 +26,8 @@ LEARNERS: dict[str, type] = {}
 GROUPS: set[type] = set()
 """Groups of parameters that several learners have."""
 
+LAST = {False: "False", True: "'auto'"}  # words of a refusal
+
 Class = TypeVar("Class")
 Limit = Callable[[str, object], None]
 """Raises for a value that makes no sense, in one line."""
@@ -54,14 +56,16 @@ def plain(*, default: object, lasting: bool = False) -> Any:
 
 
 def above_zero(
-    *, default: float | None, inf: bool = False, none: bool = False, lasting: bool = False,
-    also: Callable[[float], bool] | None = None, wanted: str = "",
+    *, default: float | str | None, inf: bool = False, none: bool = False, lasting: bool = False,
+    also: Callable[[float], bool] | None = None, wanted: str = "", auto: bool = False,
 ) -> Any:  # fmt: skip
-    """A number above 0 (`inf`: infinity too; `none`: or None); `also` has a narrower range to say."""
+    """A number above 0 (`inf`: infinity, `none`: None, `auto`: "auto" too); `also`: a narrower range."""
 
     def limit(name: str, value: object) -> None:
-        if none and value is None:
+        if (none and value is None) or (auto and is_auto(value)):
             return
+        if auto and isinstance(value, str):
+            raise BadInput(f"{name}={shown(value)}; wanted a number above 0, or 'auto'")
         number = require_positive(name, value, False, inf)
         if also is not None and not also(number):
             raise BadInput(f"{name}={shown(value)}; wanted {wanted}")
@@ -96,12 +100,12 @@ def one_of(*options: str, default: str, lasting: bool = False, listed: bool = Fa
     return _field(limit, lasting, default=default)
 
 
-def flag(*, default: bool, lasting: bool = False) -> Any:
-    """True or False."""
+def flag(*, default: bool | str, lasting: bool = False, auto: bool = False) -> Any:
+    """True or False; `auto`: or "auto"."""
 
     def limit(name: str, value: object) -> None:
-        if not isinstance(value, bool | np.bool_):
-            raise BadInput(f"{name}={shown(value)}; wanted True or False")
+        if not isinstance(value, bool | np.bool_) and not (auto and is_auto(value)):
+            raise BadInput(f"{name}={shown(value)}; wanted True{', False' if auto else ''} or {LAST[auto]}")
 
     return _field(limit, lasting, default=default)
 
@@ -130,6 +134,11 @@ def require_positive(name: str, value: object, zero: bool, infinite: bool) -> fl
             f"{name}={shown(value)}; wanted a number {wanted}{' (inf allowed)' if infinite else ''}"
         )
     return number
+
+
+def is_auto(value: object) -> bool:
+    """Is it left to the learner?"""
+    return isinstance(value, str) and value == "auto"
 
 
 def declared(owner: object) -> Iterator[tuple[str, Declared, object]]:
@@ -252,14 +261,14 @@ class Intercept:
     """The constant coordinate, inside the norm."""
 
     fit_intercept: bool | str = flag(default=True, lasting=True)
-    intercept_scaling: float = above_zero(default=1.0, lasting=True)
+    intercept_scaling: float | str = above_zero(default="auto", lasting=True, auto=True)
 
 
 @group
 class Averaged:
-    """Answers by the mean of the hypotheses that predicted."""
+    """Answers by the mean of the hypotheses that predicted; "auto": `fit` does, and ends with it."""
 
-    average: bool = flag(default=False, lasting=True)
+    average: bool | str = flag(default="auto", lasting=True, auto=True)
 
 
 @group

@@ -34,6 +34,7 @@ class Grouped(Learner):
     _counts_mistakes = False
     _has_lanes = False
     _linear_model = PairedModel
+    _scaling = 1.0  # the constant coordinate cancels
 
     def _rounds(
         self, groups: np.ndarray, truth: np.ndarray, order: np.ndarray, model: Model
@@ -61,16 +62,18 @@ class Grouped(Learner):
         X = self._table(X, reset=self._model is None, learning=True)
         groups, count = read_groups(qid, X.shape[0])
         truth = self._read_truth(y, groups, count)
-        model = self._new_model(X.shape[1]) if self._model is None else self._model.copy()
+        model = self._new_model(X.shape[1], fitting=passes) if self._model is None else self._model.copy()
         self._form().check_start(model)
         self._fit_in(model, X)
-        self._refresh(model)
+        self._refresh(model, fitting=passes)
         self._model = model
         bad = first_not_finite(self._rows(X), X.shape[0])
         if bad < X.shape[0]:
             raise self._bad_row(X, bad)
         if passes:
             self._pass_often(X, cast(PairedModel, model), groups, truth, count)
+            if self._averages_fits:
+                model.take_mean()
         else:
             self._pass(X, cast(PairedModel, model), groups, truth, np.arange(count))
         return self

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..compiled.rows import Rows
 from ..errors import Diverged
 from ..learn.sweeps import KNOBS
 from ..learn.vocabulary import NONE, Examples
@@ -19,6 +18,7 @@ from ..results.sweep_result import DIVERGED, Line
 from .fields import lasting
 from .learner import Learner
 from .passes import Part, TrainingSet, blocks
+from .scaling import with_constant
 from .tables import Table
 
 # Parameters that a lane may have of its own: numbers of the loop, or what chooses the row of the table.
@@ -28,14 +28,16 @@ FREE = ("C", "margin", "epsilon", "rate", "lam", "step", "loss")
 class Sixteen:
     """Up to sixteen configurations of one row of the table, learned in lanes by one leader."""
 
-    def __init__(self, leader: Learner, members: list[int], numbers: list[Numbers], rows: Rows) -> None:
-        self.leader, self.members, self.rows = leader, members, rows
+    def __init__(
+        self, leader: Learner, members: list[int], numbers: list[Numbers], data: TrainingSet
+    ) -> None:
+        self.leader, self.members, self.data = leader, members, data
         self.lanes = LaneModels(leader._fitted(), numbers)
 
     def learn(self, X: Table, part: Part) -> None:
         """One block."""
         block, targets, weights = part
-        examples = Examples(self.rows, targets, weights, NONE, block.order)
+        examples = Examples(self.data.rows_of(block), targets, weights, NONE, block.order)
         reached = self.lanes.learn(examples, block.first, block.size)
         if reached < block.size:
             raise self.leader._bad_row(X, block.first + reached)
@@ -118,8 +120,9 @@ def _begun(learners: list[Learner], some: list[int], table: Table, data: Trainin
     for number in some:
         learners[number]._form().check_start(model)
     leader._fit_in(model, table)
-    rows = data.rows._replace(bias=leader._bias)
-    return Sixteen(leader, some, [learners[number].numbers() for number in some], rows)
+    data = data._replace(rows=data.rows._replace(bias=leader._bias))
+    data = with_constant(leader, model, table, data)
+    return Sixteen(leader, some, [learners[number].numbers() for number in some], data)
 
 
 def _play(
@@ -134,7 +137,7 @@ def _play(
         leader = some[0].leader
         cutters.append((leader._targets().cutter(leader._fitted(), data, False), some))
     with ThreadPoolExecutor(min(threads, len(groups))) as pool:  # compiled loops let go of the interpreter
-        for block in blocks(data.size):
+        for block in blocks(data.size, cut=max(group.data.begins for group in groups)):
             for cut, some in cutters:
                 for part in cut(block):
                     list(pool.map(partial(_learn, table, part), some))

@@ -7,6 +7,7 @@ numbers its loop reads (`numbers`).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -26,11 +27,12 @@ from . import twins
 from .before import Before
 from .dicts import BoundStream, Stream
 from .draws import seed_of, uniforms
-from .fields import check_lasting, check_limits, lasting
+from .fields import check_lasting, check_limits, is_auto, lasting
 from .guard import NOBODY, Change, alone, answers, changes
 from .other_names import refuse_params
-from .passes import Game, Stopping, Sums, TrainingSet, naming_rows, run_passes
+from .passes import Game, Stopping, Sums, TrainingSet, mean_loss, naming_rows, run_passes
 from .river import River
+from .scaling import CLASSES, Rule, with_constant
 from .tables import HEAVIEST, Columns, Table, bad_row, checked_weights, read_array, width_of
 from .targets import NumberTargets
 from .watch import Wanted, watch_each, watch_table
@@ -49,9 +51,13 @@ class Learner(River):
     _has_lanes = True  # its row of the table says all of its rounds: a sweep may lay them side by side
     _draws = False  # a round needs a uniform
     _counts_mistakes = True
+    _scaling = 0.0  # the constant coordinate's value, where it is left to the first data
+    _scaling_rule: Rule = CLASSES
     _stream_kind: type[Stream] = BoundStream
     _linear_model: type[Model] = Model
     fit_intercept: Any = False
+    intercept_scaling: Any = 1.0
+    average: Any = False
     random_state: Any = None
     max_iter: int = 1
     tol: float | None = None
@@ -85,7 +91,7 @@ class Learner(River):
         """Refuse parameters that make no sense, each in one line."""
         check_limits(self)
         if getattr(self, "horizon", None) is not None:
-            if getattr(self, "average", False):
+            if self._averages:
                 raise BadInput("average=True remembers all that horizon= is to forget; choose one of them")
             if getattr(self, "kernel", None) is not None:
                 raise BadInput("horizon= is for weights; kernel learners forget by Forgetron, or budget=")
@@ -99,8 +105,25 @@ class Learner(River):
 
     @property
     def _bias(self) -> float:
-        """The value of the constant coordinate; 0: there is none."""
-        return float(getattr(self, "intercept_scaling", 1.0)) if self.fit_intercept else 0.0
+        """The value of the constant coordinate; 0: there is none, or nothing has fixed it yet."""
+        if not self.fit_intercept:
+            return 0.0
+        return self._scaling if is_auto(self.intercept_scaling) else float(self.intercept_scaling)
+
+    @property
+    def _is_unfixed(self) -> bool:
+        """Is the constant coordinate's value yet to be fixed by a row?"""
+        return is_auto(self.intercept_scaling) and not self._scaling and bool(self.fit_intercept)
+
+    @property
+    def _averages(self) -> bool:
+        """Is a mean kept, in streams too?"""
+        return bool(self.average) and not is_auto(self.average)
+
+    @property
+    def _averages_fits(self) -> bool:
+        """Does `fit` average, and end with the mean as its weights?"""
+        return is_auto(self.average) and getattr(self, "horizon", None) is None
 
     @property
     def _has_blank(self) -> bool:
@@ -177,6 +200,12 @@ class Learner(River):
         """Rounds seen."""
         return self._fitted().clock
 
+    @property
+    def intercept_scaling_(self) -> float:
+        """The constant coordinate's value; 0: there is none, or no row has fixed it yet."""
+        self._fitted()
+        return self._bias
+
     def _fitted(self) -> Model:
         if self._model is None:
             which = "fit or partial_fit" + (", or learn_one" if hasattr(self, "learn_one") else "")
@@ -201,17 +230,21 @@ class Learner(River):
     def _forget(self) -> None:
         """As if nothing had been seen."""
         self._model = self._stream = None
+        self.__dict__.pop("_scaling", None)
         self._columns = self._columns._replace(slots=None, by_name=False)
         if self.random_state is not None:  # a generator of the user's gives each fit its own draws
             self._entropy = None
         self._targets().forget()
 
-    def _new_model(self, slots: int, asking: Asking | None = None) -> Model:
+    def _new_model(self, slots: int, asking: Asking | None = None, fitting: bool = False) -> Model:
         """A fresh model for so many features."""
         self._check_parameters()
         form = self._form()
-        model = form.model(form.start(slots + 1), self._all_numbers())
-        model.use_constant(self._bias != 0.0)
+        start = form.start(slots + 1)
+        if fitting and self._averages_fits:
+            start = start._replace(average=True)
+        model = form.model(start, self._all_numbers())
+        model.use_constant(bool(self.fit_intercept))
         if asking is not None:
             model.attach(asking.copy())  # a call that fails leaves the one that waits as it was
         self._begin(model, 0)
@@ -228,11 +261,16 @@ class Learner(River):
     def _fix_first(self, model: Model) -> None:
         """What the first dict decides for good."""
 
-    def _refresh(self, model: Model) -> None:
-        """Go on with the parameters as they are now."""
+    def _fix_constant(self, model: Model) -> None:
+        """What hangs on the constant coordinate's value, which is known now."""
+
+    def _refresh(self, model: Model, fitting: bool = False) -> None:
+        """Go on with the parameters as they are now; a stream goes on from the weights, without a mean."""
         self._check_lasting()
         self._check_parameters()
         self._form().refresh(model)
+        if self._averages_fits:
+            model.average_anew() if fitting else model.drop_mean()
 
     def _widen(self, model: Model, slots: int) -> None:
         """Room for at least so many features; doubles, so that growth is cheap."""
@@ -325,18 +363,20 @@ class Learner(River):
         X = self._table(X, reset=not warm, learning=True)
         y = targets.read(y, X.shape[0])
         targets.adopt(y, warm)
-        model = self._fitted() if warm else self._new_model(X.shape[1])
+        model = self._fitted() if warm else self._new_model(X.shape[1], fitting=True)
         self._fit_in(model, X)
+        data = with_constant(self, model, X, self._training_set(X, y, sample_weight), fitting=True)
         self._start_from(model, coef, intercept)
         self._form().check_start(model)
         if warm:
-            self._refresh(model)
+            self._refresh(model, fitting=True)
         self._model = model
-        data = self._training_set(X, y, sample_weight)
         if data.weights.size and not data.weights.any():
             raise BadInput("sample_weight is zero everywhere; wanted at least one weight above 0")
         model.open(data.size)
         self._run_passes(X, model, data)
+        if self._averages_fits:
+            model.take_mean()
         return self
 
     def _start_from(self, model: Model, coef: object, intercept: object) -> None:
@@ -371,6 +411,7 @@ class Learner(River):
         if not fresh:
             self._refresh(model)
         self._fit_in(model, X)
+        data = with_constant(self, model, X, data)
         model.open(data.size)
         return X, model, data
 
@@ -409,7 +450,11 @@ class Learner(River):
             with naming_rows(self, X):
                 return game.play(order, show=show)
 
-        self.n_iter_ = run_passes(data.size, self._stopping(), order, play)
+        self.n_iter_ = run_passes(data.size, self._stopping(), order, play, *self._judge(model))
+
+    def _judge(self, model: Model) -> tuple[Callable[[Sums], float], str]:
+        """What says of a pass how good it was, and its name."""
+        return mean_loss, "mean online loss"
 
     # ---- answers
 
@@ -492,6 +537,7 @@ class Learner(River):
     def start_anew(self) -> None:
         """Forget everything but the parameters and the generator's place."""
         self._model = self._stream = None
+        self.__dict__.pop("_scaling", None)
         self._columns = self._columns._replace(slots=None)
         self._targets().forget()
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..errors import BadInput
+from .fields import is_auto
 from .learner import Learner
 
 
@@ -26,10 +27,12 @@ def mixed(learners: Sequence[Learner], shares: np.ndarray) -> Learner:
         other._check_lasting()
         if _known(other) != _known(first):
             raise BadInput("the models know other labels or features; wanted the same in the same order")
-        if bool(other._bias) != bool(first._bias):
+        if bool(other.fit_intercept) != bool(first.fit_intercept):
             raise BadInput("some of the models have an intercept and some have none; wanted one kind")
-    scales = [other._bias / first._bias if first._bias else 0.0 for other in learners]
+    value = next((other._bias for other in learners if other._bias), 0.0)
+    scales = [other._bias / value if value else 0.0 for other in learners]
     merged = copy.deepcopy(first)
+    merged._scaling = value if is_auto(merged.intercept_scaling) else 0.0
     merged._fitted().merge(models, shares, scales, first.n_features_in_)
     return merged
 

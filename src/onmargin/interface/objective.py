@@ -55,9 +55,13 @@ class SvmObjective(NamedTuple):
         if model.kind == "kernel":
             return problem.in_kernel(model).found(problem.rows, lam, share)
         hits = model.take_hits(len(problem.sides))
-        reached = problem.objective(model.mean_weights(), model.prior_weights(), lam, self.free)
+        reached = self.reached(model, problem)
         bound = problem.dual(hits, model.prior_weights(), lam, share)
         return reached, math.nan if self.free else reached - bound  # (another dual has the free one)
+
+    def reached(self, model: Model, problem: Problem) -> float:
+        """f at the weights that predict, on the rows at hand."""
+        return problem.objective(model.mean_weights(), model.prior_weights(), model.numbers["lam"], self.free)
 
     def value(self, X: Any, y: Any, sample_weight: Any) -> float:
         """f at the weights that predict, on any data."""

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -29,15 +30,6 @@ if TYPE_CHECKING:
 BLOCK = 8192
 
 
-class TrainingSet(NamedTuple):
-    """Rows and what is known about them."""
-
-    rows: Rows
-    size: int
-    y: Any = None  # (n,), (n, labels) dense or sparse, or None
-    weights: np.ndarray = NONE
-
-
 class Block(NamedTuple):
     """Positions first .. first + size - 1 of a pass."""
 
@@ -51,6 +43,20 @@ class Block(NamedTuple):
         if self.order.size:
             return values[self.order]
         return values[self.first : self.first + self.size]
+
+
+class TrainingSet(NamedTuple):
+    """Rows and what is known about them."""
+
+    rows: Rows
+    size: int
+    y: Any = None  # (n,), (n, labels) dense or sparse, or None
+    weights: np.ndarray = NONE
+    begins: int = 0  # before this row the constant coordinate is 0: nothing has fixed its value yet
+
+    def rows_of(self, block: Block) -> Rows:
+        """The rows as they are to a block, which does not go beyond `begins`."""
+        return self.rows if block.first >= self.begins else self.rows._replace(bias=0.0)
 
 
 Part = tuple[Block, np.ndarray, np.ndarray]
@@ -87,12 +93,15 @@ def fault_of(learner: object, error: IndexError) -> Exception:
     return BadInput(f"one of {names} reads or writes beyond an array's end ({error}); mend it")
 
 
-def blocks(count: int, order: np.ndarray = NO_ORDER, size: int | None = None) -> Iterator[Block]:
-    """The rounds of a pass, a block at a time."""
+def blocks(
+    count: int, order: np.ndarray = NO_ORDER, size: int | None = None, cut: int = 0
+) -> Iterator[Block]:
+    """The rounds of a pass, a block at a time; none goes beyond `cut`, where another begins."""
     size = size or BLOCK
     for first in range(0, count, size):
         stop = min(first + size, count)
-        yield Block(first, stop - first, order[first:stop])
+        for begin, end in pairwise((first, cut, stop) if first < cut < stop else (first, stop)):
+            yield Block(begin, end - begin, order[begin:end])
 
 
 class Sums:
@@ -116,6 +125,11 @@ class Sums:
         return self.loss / max(self.rounds, 1)
 
 
+def mean_loss(sums: Sums) -> float:
+    """What a pass is judged by, for most."""
+    return sums.mean_loss
+
+
 class Game(NamedTuple):
     """What one pass is played with."""
 
@@ -132,7 +146,7 @@ class Game(NamedTuple):
         """Some rounds, and the clock before them; a row that is not finite raises with its number."""
         block, targets, weights = part
         luck = block.take(self.chance) if self.chance.size else self.luck(self.model, block.size, weights)
-        examples = Examples(self.data.rows, targets, weights, luck, block.order)
+        examples = Examples(self.data.rows_of(block), targets, weights, luck, block.order)
         before = self.model.clock
         play = self.model.learn_judged if self.judged else self.model.learn
         tally = play(examples, block.first, block.size, trace)
@@ -147,7 +161,7 @@ class Game(NamedTuple):
     ) -> Sums:  # fmt: skip
         """One pass; the watcher, if any, is shown every block, and `show` told how far it is."""
         sums, watcher = Sums(), self.watcher
-        for block in blocks(len(order) or self.data.size, order, size):
+        for block in blocks(len(order) or self.data.size, order, size, self.data.begins):
             for part in self.cut(block):
                 some, trace, known = part[0], NO_TRACE, []
                 if watcher is not None:
@@ -218,8 +232,9 @@ def _show(line: Line, what: str, before: int, done: int, sums: Sums) -> None:
 def run_passes(
     count: int, stopping: Stopping, order: Callable[[], np.ndarray],
     play: Callable[[np.ndarray, Callable[[int, Sums], None]], Sums],
+    judge: Callable[[Sums], float] = mean_loss, judged: str = "mean online loss",
 ) -> int:  # fmt: skip
-    """Passes of `count` rounds until the mean online loss stops falling; how many were made."""
+    """Passes of `count` rounds until the mean online loss (or what `judge` says) stops falling; how many."""
     most, tol = stopping.most, stopping.tol
     line = Line(count * most, stopping.verbose, stopping.counts_mistakes)
     best, stale, number = float("inf"), 0, 0
@@ -229,14 +244,15 @@ def run_passes(
         sums = play(order(), partial(_show, line, f"pass {number}", done))
         if tol is None:
             continue
-        stale = stale + 1 if sums.mean_loss > best - tol else 0
-        best = min(best, sums.mean_loss)
+        reached = judge(sums)
+        stale = stale + 1 if reached > best - tol else 0
+        best = min(best, reached)
         if stale >= stopping.patience:
             break
     line.show(f"{number} passes", number * count, sums, last=True)
     if tol is not None and most > 1 and stale == 0:
         warn(
-            f"the mean online loss was still falling after max_iter={most} passes; raise "
+            f"the {judged} was still falling after max_iter={most} passes; raise "
             "max_iter, or set tol=None to run exactly that many",
             ConvergenceWarning,
         )

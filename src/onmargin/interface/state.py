@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from .learner import Learner
 
 FOUND = ("n_iter_", "objective_", "dual_gap_", "n_kernels_", "n_skipped_")  # by a fit, beside the model
+SCALING = "intercept_scaling_"  # by the first data
 # Numbers of the loop that shape the state, and the least of others.
 SHAPING = ("batch", "free", "suffix", "reservoir", "sampler", "sets", "thresholds", "own")
 LEAST = {"room": 1.0, "anchor": 1.0}
@@ -56,7 +58,7 @@ def state_of(learner: Learner) -> State:
             "names": columns.names if columns.by_name or not columns.numbered else None,
             "by_name": columns.by_name, "width": columns.width,
         },
-        "found": {name: learner.__dict__[name] for name in FOUND if name in learner.__dict__},
+        "found": _all_found(learner),
         "targets": learner._targets().state(),
         "extras": learner._extras(),
         "model": None,
@@ -67,6 +69,12 @@ def state_of(learner: Learner) -> State:
     more, arrays = model.state()
     facts["model"] = {"start": tuple(model.start), "clock": model.clock, "numbers": model.numbers, **more}
     return State(facts, arrays | {"memory": model.memory})
+
+
+def _all_found(learner: Learner) -> dict[str, Any]:
+    """What the data so far has decided, beside the model."""
+    found = {name: learner.__dict__[name] for name in FOUND if name in learner.__dict__}
+    return found | {SCALING: learner._scaling} if learner._scaling else found
 
 
 def _begun(learner: Learner) -> dict[str, Any]:
@@ -85,7 +93,7 @@ def restore_state(learner: Learner, state: State) -> None:
     facts, arrays = state.facts, state.arrays
     learner._entropy = seed_in("entropy", facts["entropy"])
     for name, value in facts["found"].items():
-        setattr(learner, name, _found(name, value, arrays))
+        setattr(learner, "_scaling" if name == SCALING else name, _found(name, value, arrays))
     learner._columns = _columns(facts["columns"], facts["model"] is not None)
     learner._targets().restore(facts["targets"])
     if facts["model"] is not None:
@@ -105,6 +113,11 @@ def seed_in(name: str, value: object) -> int | None:
 
 def _found(name: str, value: object, arrays: Arrays) -> object:
     """What a fit has found."""
+    if name == SCALING:
+        value = real(name, value, math.ulp(0.0))
+        if value == math.inf:
+            raise Misfit("its constant coordinate is infinite")
+        return value
     if name not in FOUND:
         raise Misfit(f"it has found {name!r}, which is nothing a fit finds")
     if name in ("objective_", "dual_gap_"):
@@ -171,6 +184,8 @@ def _start(learner: Learner, given: object) -> Start:
         learner._form().start(count("room", given[0], 1, MOST_PLACES)),
         Start(*given),
     )
+    if learner._averages_fits and isinstance(kept.average, bool):  # it may keep a mean, until it goes on
+        start = start._replace(average=kept.average)
     if _without_prior(kept) != _without_prior(start):
         raise Misfit(f"it started as {tuple(kept)}; its parameters and labels make {tuple(start)}")
     return start._replace(wants=tuple(kept.wants))

@@ -138,6 +138,8 @@ class KernelForm(Learner):
 class SupportForm(WeightsForm):
     """w = sum_i coefficient_i k(x_i, .)"""
 
+    kind = "kernel"
+
     def __init__(self, owner: KernelForm) -> None:
         super().__init__(owner)
         self.learner = owner
@@ -243,6 +245,17 @@ class SupportForm(WeightsForm):
             self._fix_kernel(cast(KernelModel, model), X.shape[1], variance, X)
             filled = X.nnz / max(X.shape[0], 1) if sp.issparse(X) else float(X.shape[1])
             self._fix_budget(cast(KernelModel, model), filled, sp.issparse(X), X.dtype.itemsize)
+
+    def squares(self, model: Model, X: Table, which: np.ndarray) -> np.ndarray:
+        """k(x, x) of rows of a table."""
+        if self.learner._is_precomputed():
+            return np.asarray(X[which, which], float)
+        return super().squares(model, X, which)
+
+    def fix_constant(self, model: Model, value: float) -> None:
+        """Every kernel value has its square added; nothing is kept yet."""
+        support = cast(KernelModel, model)
+        support.fix(support.gamma, support.form._replace(constant=value * value))
 
     def fix_first(self, model: Model, values: np.ndarray) -> None:
         """The same by the first dict."""

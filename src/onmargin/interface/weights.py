@@ -15,6 +15,7 @@ import scipy.sparse as sp
 from ..errors import BadInput, extra, shown
 from ..features.matrices import canonical
 from ..features.slots import Slots
+from ..features.tables import to_rows
 from ..learn.spaces.arrays import Start
 from ..models.layout import Arrays, Facts, Layout
 from ..models.table import FORGETS, Row, row_named
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
 class WeightsForm:
     """One weight per feature and output."""
+
+    kind = "weights"
 
     def __init__(self, owner: Learner) -> None:
         self.owner = owner
@@ -47,8 +50,8 @@ class WeightsForm:
     def start(self, slots: int) -> Start:
         """What parameters and targets make of a fresh model."""
         owner, (outputs, many) = self.owner, self.owner._targets().outputs()
-        average, dtype = bool(getattr(owner, "average", False)), np.dtype(getattr(owner, "dtype", "float64"))
-        return Start(slots, outputs, many, average, dtype.name, owner._ridge(), owner._wants())
+        dtype = np.dtype(getattr(owner, "dtype", "float64"))
+        return Start(slots, outputs, many, owner._averages, dtype.name, owner._ridge(), owner._wants())
 
     def numbers(self, chosen: Numbers) -> Numbers:
         """The numbers of the parameters, and what the form adds."""
@@ -102,6 +105,14 @@ class WeightsForm:
 
     def fix(self, model: Model, X: Table) -> None:
         """What the first table decides for good."""
+
+    def squares(self, model: Model, X: Table, which: np.ndarray) -> np.ndarray:
+        """|x|^2 of rows of a table, without the constant coordinate."""
+        return model.lengths(to_rows(X[which], 0.0), len(which))
+
+    def fix_constant(self, model: Model, value: float) -> None:
+        """The value of the constant coordinate, once it is known."""
+        self.owner._fix_constant(model)
 
     def fix_first(self, model: Model, values: np.ndarray) -> None:
         """What the first dict, with these values, decides for good."""

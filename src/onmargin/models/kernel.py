@@ -78,6 +78,10 @@ class KernelModel(Model):
         """Coefficients of the average; where none is kept, the last."""
         raise NotImplementedError
 
+    def put_mean(self, mean: np.ndarray) -> None:
+        """Date the coefficients so that this is their average (Pegasos)."""
+        raise NotImplementedError
+
     def _reshape(self, change: Callable[[np.ndarray], np.ndarray]) -> None:
         """Coefficients with other outputs: `change` makes the new ones of the old."""
         raise NotImplementedError

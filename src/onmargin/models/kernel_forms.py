@@ -14,6 +14,7 @@ from ..kernels.sides import Side
 from ..learn.kernel_spaces import many
 from ..learn.kernel_spaces.expansion import Expansion, Prepared, fresh_ledger
 from ..learn.kernel_spaces.projection import Budgeted, Kept
+from ..learn.kernel_spaces.uses import shrunk_drift
 from ..learn.spaces.arrays import Start, padded
 from ..learn.vocabulary import BATCH, FOLDED, FOLDED_SHARE, LEDGER_LENGTH, OLDEST, ROOM, VECTORS
 from .kernel import KernelModel
@@ -122,6 +123,17 @@ class Unbounded(KernelModel):
         spelled = self._spelled(self.coefficients.view)
         return self.row.space.average(spelled, self.clock, self.hyper, self.weights())
 
+    def _write(self, coefficients: np.ndarray) -> None:
+        self.coefficients.view[...] = coefficients
+
+    def _fresh_drift(self) -> None:
+        self.drifts = Grown(np.zeros_like(self.drifts.view))
+
+    def put_mean(self, mean: np.ndarray) -> None:
+        """Date the coefficients so that this is their average (Pegasos)."""
+        spelled = self._spelled(self.coefficients.view)
+        self.drifts.view[...] = shrunk_drift(spelled, self.clock, self.hyper, mean)
+
     @property
     def _ledger(self) -> np.ndarray:
         return self.ledger
@@ -223,6 +235,17 @@ class Bounded(KernelModel):
         if not self.start.average:
             return self.weights()
         return self.row.space.average(self._used(), self.clock, self.hyper, self.weights())
+
+    def _write(self, coefficients: np.ndarray) -> None:
+        self.space.weights[: len(coefficients)] = coefficients
+
+    def _fresh_drift(self) -> None:
+        shapes = self._shapes(self.row, self.start, len(self.space.weights))
+        self.space = self.space._replace(drift=np.zeros(shapes["drift"]))
+
+    def put_mean(self, mean: np.ndarray) -> None:
+        """Date the coefficients so that this is their average (Pegasos)."""
+        self.space.drift[: len(mean)] = shrunk_drift(self._used(), self.clock, self.hyper, mean)
 
     def _used(self) -> Budgeted:
         count = int(self.space.ledger[VECTORS])

@@ -314,6 +314,42 @@ class Model:
         weights = np.asarray(self.mean_weights(), dtype=self.start.dtype)
         return weights[None, :] if weights.ndim == 1 else weights[:, : self.start.outputs].T
 
+    # ---- the mean as weights
+
+    def take_mean(self) -> None:
+        """End with the mean as the weights, and without its sum, where any weights may be gone on from.
+
+        Where they may not (`weights` follow from other sums) both stay, until a stream goes on.
+        """
+        if self.start.average and self.row.space.starts_anywhere:
+            mean = self.mean_weights()
+            self.drop_mean()
+            self._write(mean)
+
+    def drop_mean(self) -> None:
+        """Go on without a mean."""
+        if self.start.average:
+            self.start = self.start._replace(average=False)
+            self._fresh_drift()
+
+    def average_anew(self) -> None:
+        """Keep a mean from now on, as if the weights had always been these; see `take_mean`."""
+        if not self.start.average and self.row.space.starts_anywhere:
+            self.start = self.start._replace(average=True)
+            self._fresh_drift()
+
+    def _write(self, weights: np.ndarray) -> None:
+        self.space.weights[...] = weights
+        self._follow_weights()
+
+    def _fresh_drift(self) -> None:
+        self.space = self.space._replace(drift=storage.fresh_drift(self.row.space, self.start))
+
+    def _follow_weights(self) -> None:
+        """What follows from weights that were written."""
+        if hasattr(self.space, "theta"):  # w = P theta
+            self.space.theta[...] = self.space.weights / self.space.sigma
+
     # ---- where it starts
 
     def start_from(self, coef: np.ndarray | None, constant: np.ndarray | None) -> None:
@@ -336,8 +372,7 @@ class Model:
             settle(space, self.hyper, self.clock)
         if space.drift.size:
             space.drift[...] += self.clock * (space.weights - before)
-        if hasattr(space, "theta"):  # w = P theta
-            space.theta[...] = space.weights / space.sigma
+        self._follow_weights()
 
     def set_slots(self, first: int, values: np.ndarray, constant: np.ndarray | None) -> None:
         """Weights of the slots from `first` on, (slots, outputs), and of the constant coordinate."""

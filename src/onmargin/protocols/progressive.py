@@ -60,7 +60,7 @@ def progressive(
     if isinstance(X, list) and X and isinstance(X[0], dict):
         raise BadInput("got a list of dicts and y; give pairs instead: zip(dicts, y)")
     learner = getattr(model, "estimator", model)  # the one inside a sampler
-    judged = scored_by == "model" and bool(getattr(learner, "average", False))
+    judged = scored_by == "model" and bool(getattr(learner, "_averages", False))
     wanted = Wanted(sample_weight, chance, classes, judged, trace == "full", every, delay)
     if hasattr(X, "shape") or (y is not None and not isinstance(X, dict)):
         return model.watch(X, y, wanted) if drift is None else play_with_drift(model, X, y, drift, wanted)

@@ -39,7 +39,8 @@ def space_of(use: str, name: str, arrays: Any, roles: dict[str, Any]) -> Space:
     bound = {part: compose(part, f"{part.__name__}_{name}", **roles) for part in (score, move)}
     meant = None if mean is None else compose(mean, f"{mean.__name__}_{name}", **roles)
     parts = bound[score], size, bound[move]
-    return Space(name, arrays, {}, *parts, meant, weights, average, flat=False)
+    anywhere = use == "plain"
+    return Space(name, arrays, {}, *parts, meant, weights, average, flat=False, starts_anywhere=anywhere)
 
 
 def _budget(name: str, add: Any) -> Space:

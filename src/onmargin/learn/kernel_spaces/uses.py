@@ -7,6 +7,7 @@ a ball (uniclass). The formulas are those of the linear Spaces, spelled in coeff
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -92,6 +93,12 @@ def shrunk_mean(arrays, clock, hyper, weights):
         return weights
     t = turn(clock, hyper.numbers[BATCH])
     return np.asarray((harmonic(t - 1.0) * arrays.weights - arrays.drift) / (hyper.numbers[LAM] * t))
+
+
+def shrunk_drift(arrays: Any, clock: int, hyper: Any, mean: np.ndarray) -> np.ndarray:
+    """The drift with which the average is `mean`: `shrunk_mean` the other way round."""
+    t = turn(clock, hyper.numbers[BATCH])
+    return np.asarray(harmonic(t - 1.0) * arrays.weights - hyper.numbers[LAM] * t * mean)
 
 
 # ---- the centre of a ball: c = scale nu, with |c|^2 kept up to date

@@ -95,6 +95,7 @@ class Space(NamedTuple):
     `weights` and `average` spell out the weights that predict the next round, and their average;
     `settle` puts sums right after the arrays took on another shape; `flat`: a score is <w, x>;
     `mergeable`: weights (and their drift) are all that is kept, so that models may be averaged;
+    `starts_anywhere`: any weights may be gone on from (elsewhere they follow from other sums);
     `local(arrays, hyper)`: do rounds write to their own slots only (and to ledgers and scratch)?
     """
 
@@ -110,6 +111,7 @@ class Space(NamedTuple):
     settle: Callable[..., None] | None = None
     flat: bool = True
     mergeable: bool = False
+    starts_anywhere: bool = False
     local: Callable[..., bool] = never
 
 
@@ -130,6 +132,11 @@ def aligned(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
 def build(space: Space, start: Start) -> Any:
     """A Space's arrays as they are before the first round."""
     return space.arrays(**{name: _fresh(field, start) for name, field in space.fields.items()})
+
+
+def fresh_drift(space: Space, start: Start) -> np.ndarray:
+    """The array of an average's sum before the first round; empty where none is wanted."""
+    return _fresh(space.fields["drift"], start)
 
 
 def shape_of(field: Field, start: Start) -> tuple[tuple[int, ...], str]:

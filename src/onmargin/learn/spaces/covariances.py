@@ -109,5 +109,5 @@ def move_scw(space, rows, now, pull, step, margin, hyper):
     return step
 
 
-AROW = Space("covariance", Covariance, FIELDS, score, size, move_arow)
-SCW = Space("covariance", Covariance, FIELDS, score, size, move_scw)
+AROW = Space("covariance", Covariance, FIELDS, score, size, move_arow, starts_anywhere=True)
+SCW = Space("covariance", Covariance, FIELDS, score, size, move_scw, starts_anywhere=True)

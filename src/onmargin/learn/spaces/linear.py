@@ -46,4 +46,6 @@ def move(space, rows, now, pull, step, margin, hyper):
     return step
 
 
-LINEAR = Space("linear", Linear, FIELDS, score, size, move, mergeable=True, local=always)
+LINEAR = Space(
+    "linear", Linear, FIELDS, score, size, move, mergeable=True, starts_anywhere=True, local=always
+)

@@ -171,8 +171,11 @@ def score(space, rows, now, hyper, scores):
 
 
 @part
-def keep_sums(weights, drift, early, later, ledger, t, reach, suffix, anchor):
-    """Suffix averages: the sums up to the rounds of the grid that are over. Arrays are flat."""
+def keep_sums(weights, drift, early, later, ledger, t, reach, suffix, anchor, free):
+    """Suffix averages: the sums up to the rounds of the grid that are over. Arrays are flat.
+
+    Entries from `free` on are never shrunk: of them the sum up to round m is m b - drift.
+    """
     if ledger[SUFFIX_NEXT] == 0.0:
         ledger[SUFFIX_NEXT] = grid_after(0.0, suffix, anchor)
     while math.floor(ledger[SUFFIX_NEXT] + 1e-6) < t:
@@ -180,7 +183,7 @@ def keep_sums(weights, drift, early, later, ledger, t, reach, suffix, anchor):
         spread = spread_at(ledger, mark, reach)
         for i in range(early.shape[0]):
             early[i] = later[i]
-            later[i] = spread * weights[i] + drift[i]
+            later[i] = spread * weights[i] + drift[i] if i < free else mark * weights[i] - drift[i]
         ledger[SUFFIX_EARLY], ledger[SUFFIX_LATER] = ledger[SUFFIX_LATER], mark
         ledger[SUFFIX_NEXT] = grid_after(ledger[SUFFIX_NEXT], suffix, anchor)
 
@@ -247,9 +250,11 @@ def move(space, rows, now, pull, step, margin, hyper):
     t = turn(now.clock, hyper.numbers[BATCH])
     if space.early.size:
         early, later = space.early.reshape(space.early.size), space.later.reshape(space.later.size)
-        keep_sums(
-            weights, drift, early, later, ledger, t, reach, hyper.numbers[SUFFIX], hyper.numbers[ANCHOR]
-        )
+        free = weights.size
+        if hyper.numbers[FREE_BIAS] > 0.0:
+            free -= weights.size // space.weights.shape[0]
+        suffix, anchor = hyper.numbers[SUFFIX], hyper.numbers[ANCHOR]
+        keep_sums(weights, drift, early, later, ledger, t, reach, suffix, anchor, free)
     if t > ledger[PEGASOS_LAST]:
         begin_batch(weights, drift, ledger, t, reach)
     far = step / ledger[PEGASOS_SIGMA]
@@ -313,7 +318,16 @@ def mean(space, rows, now, hyper, scores):
         last = space.weights.shape[0] - 1
         for k in range(hyper.outputs):
             own, gone = entry(space.weights, last, k), entry(space.drift, last, k)
-            scores[k] += rows.bias * (own - gone / t - each * (share * own + gone))
+            left, told = (
+                start * own - gone,
+                share * own + whole * gone,
+            )  # of what is left out; of what was added
+            if space.early.size and which < 2:
+                left = entry(space.early if which == 0 else space.later, last, k)
+                told -= left
+            elif which < 2:
+                left = 0.0
+            scores[k] += rows.bias * ((t * own - gone - left) / (t - start) - each * told)
     if space.prior.size:
         add_scores(rows, now.row, space.prior, scores, 1.0)
 
@@ -339,14 +353,16 @@ def averaged(arrays, clock, hyper, weights):
         return weights
     t, reach = turn(clock, hyper.numbers[BATCH]), hyper.numbers[RADIUS] * hyper.numbers[LAM]
     total = spread_at(arrays.ledger, t, reach) * arrays.weights + arrays.drift
-    start = 0.0
+    start, left = 0.0, 0.0
     if arrays.early.size:
         which, start = suffix_start(arrays.ledger, t, hyper.numbers[SUFFIX], hyper.numbers[ANCHOR])
         new = spread_at(arrays.ledger, start, reach) * arrays.weights + arrays.drift
         total = total - (arrays.early, arrays.later, new)[which]
+        free = start * arrays.weights[-1] - arrays.drift[-1]
+        left = (arrays.early[-1], arrays.later[-1], free)[which]
     mean = total / (hyper.numbers[LAM] * (t - start))
     if hyper.numbers[FREE_BIAS]:
-        mean[-1] = arrays.weights[-1] - arrays.drift[-1] / t
+        mean[-1] = (t * arrays.weights[-1] - arrays.drift[-1] - left) / (t - start)
     return np.asarray(mean + arrays.prior if arrays.prior.size else mean)
 
 

@@ -174,5 +174,15 @@ def full_mean(space, rows, now, hyper, scores):
         scores[k] -= total / (1.0 + length) / rounds
 
 
-RIDGE = Space("ridge", Ridge, FIELDS, score, size, move, mean, flat=False)
-FULL_RIDGE = Space("ridge (full)", FullRidge, FULL_FIELDS, full_score, size, full_move, full_mean, flat=False)
+RIDGE = Space("ridge", Ridge, FIELDS, score, size, move, mean, flat=False, starts_anywhere=True)
+FULL_RIDGE = Space(
+    "ridge (full)",
+    FullRidge,
+    FULL_FIELDS,
+    full_score,
+    size,
+    full_move,
+    full_mean,
+    flat=False,
+    starts_anywhere=True,
+)

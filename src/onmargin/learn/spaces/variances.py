@@ -108,5 +108,5 @@ def move_scw(space, rows, now, pull, step, margin, hyper):
     return step
 
 
-AROW = Space("confidence", Confidence, FIELDS, score, size, move_arow, local=always)
-SCW = Space("confidence", Confidence, FIELDS, score, size, move_scw, local=always)
+AROW = Space("confidence", Confidence, FIELDS, score, size, move_arow, starts_anywhere=True, local=always)
+SCW = Space("confidence", Confidence, FIELDS, score, size, move_scw, starts_anywhere=True, local=always)
