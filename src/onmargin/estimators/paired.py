@@ -100,7 +100,7 @@ class PairedClassifier(KernelForm, Classifier, Linear, Averaged, Classes, Kernel
     _draws = True
     _stream_kind = ModelStream
     _linear_model = PairedModel
-    _scaling = 1.0  # the constant coordinate cancels
+    _by_length = {}  # noqa: RUF012 (the constant coordinate cancels: its value is 1)
 
     @property
     def _one_against_all(self) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Self, cast
 
 import numpy as np
@@ -29,12 +29,12 @@ from ..interface.fields import (
     require_positive,
     whole,
 )
+from ..interface.fixed import CLASSES, FREE, Rule
 from ..interface.guard import answers, changes
 from ..interface.objective import SvmObjective
 from ..interface.orders import Orders
 from ..interface.passes import Sums, TrainingSet
 from ..interface.priors import Prior
-from ..interface.scaling import CLASSES, FREE, Rule
 from ..interface.support import KernelForm
 from ..interface.tables import Table
 from ..learn.vocabulary import NO_ORDER
@@ -115,8 +115,8 @@ class Pegasos(KernelForm, Classifier, Passes, Growing, Intercept, Labelled, Kern
     # ---- parameters
 
     @property
-    def _scaling_rule(self) -> Rule:  # type: ignore[override]
-        return FREE if self.fit_intercept == "free" else CLASSES
+    def _by_length(self) -> Mapping[str, Rule]:  # type: ignore[override]
+        return {"intercept_scaling": FREE if self.fit_intercept == "free" else CLASSES}
 
     @property
     def _set_rule(self) -> str:

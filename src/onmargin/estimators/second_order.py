@@ -6,7 +6,16 @@ from scipy.special import ndtri
 
 from ..interface.classifier import Classifier
 from ..interface.fields import Averaged, Labelled, Linear, above_zero, group, learner, one_of
+from ..interface.fixed import CLASSES, Rule
 from ..models.weights import Numbers
+
+
+def becoming_sure(length: float) -> float:
+    """r by the length of a row: better on texts and on standardised columns; long rows rarely mean it."""
+    return min(0.1 * length**2, 0.3 * length)
+
+
+SLOWLY = Rule(becoming_sure, becoming_sure, before=1.0)
 
 
 @group
@@ -25,7 +34,8 @@ class AROW(Classifier, Linear, Averaged, Labelled, Covariance):
 
     Parameters
     ----------
-    r : how slowly it becomes sure. A sample weight h acts as r / h.
+    r : how slowly it becomes sure: a number, or "auto" (`r_`): min(0.1 |x|^2, 0.3 |x|) of the median row in
+        `fit`, of the first row in streams. A sample weight h acts as r / h.
     covariance : "diag" (O(nonzeros) a round) or "full" (O(d^2)).
 
     Reference: Crammer, Kulesza & Dredze 2009.
@@ -36,7 +46,9 @@ class AROW(Classifier, Linear, Averaged, Labelled, Covariance):
     True
     """
 
-    r: float = above_zero(default=1.0)
+    r: float | str = above_zero(default="auto", auto=True)
+
+    _by_length = {"intercept_scaling": CLASSES, "r": SLOWLY}  # noqa: RUF012 (never changed)
 
     def row(self, problem: str) -> str:
         """arow_diag.binary, ..."""
@@ -44,7 +56,13 @@ class AROW(Classifier, Linear, Averaged, Labelled, Covariance):
 
     def numbers(self) -> Numbers:
         """PA-II with C = 1 / (2r)."""
-        return {"C": 0.5 / self.r}
+        return {"C": 0.5 / self._chosen("r")}
+
+    @property
+    def r_(self) -> float:
+        """r as it is used (1 until a row has fixed it)."""
+        self._fitted()
+        return self._chosen("r")
 
 
 @learner

@@ -23,11 +23,11 @@ from ..learn.vocabulary import NO_ORDER, NO_TRACE, NONE, Examples
 from ..models.asking import Asking
 from ..models.bound import BoundEntries
 from ..models.weights import Model
+from .fixed import any_row, fix, fixed_by
 from .guard import NOBODY
 from .labels import label_array
 from .passes import naming_rows
 from .quick import Answer, Learn, quick_answerer, quick_learner
-from .scaling import fix_constant, with_constant
 from .tables import Columns
 from .twins import own, retire
 
@@ -87,12 +87,11 @@ class Stream:
         if self.model.start is not self.shape or self.packer.rows is not self.rows:
             self.bind()
 
-    def fix_constant(self) -> None:
-        """The first example with a length, packed, fixes the constant coordinate's value."""
+    def fix(self) -> None:
+        """The first example with a length, packed, fixes what is left to the data."""
         owner, square = self.owner, float(self.model.lengths(self.packer.rows, 1)[0])
-        rule = owner._scaling_rule
-        if square or rule.fixed or owner._form().kind == "kernel":
-            fix_constant(owner, self.model, rule.of_row(square))
+        if square or any_row(owner):
+            fix(owner, self.model, square)
             self.packer.use_constant(owner._bias)
             self.bind()
 
@@ -372,7 +371,7 @@ def ready_round(
         owner._form().fix_first(stream.model, row.values[: row.starts[1]])
         stream.bind()
     if owner._is_unfixed:
-        stream.fix_constant()
+        stream.fix()
     return stream, targets.put(stream, x, y, weight, weighting)
 
 
@@ -420,7 +419,7 @@ def learn_many(owner: Learner, X: Any, y: Any, w: Any) -> None:
     targets = owner._targets().read_many(answers, table.shape[0])
     model.open(table.shape[0])
     with naming_rows(owner, table):
-        data = with_constant(owner, model, table, owner._training_set(table, targets, w))
+        data = fixed_by(owner, model, table, owner._training_set(table, targets, w))
         owner._game(model, data).play()
     owner._stream = None
 

@@ -34,7 +34,7 @@ class Grouped(Learner):
     _counts_mistakes = False
     _has_lanes = False
     _linear_model = PairedModel
-    _scaling = 1.0  # the constant coordinate cancels
+    _by_length = {}  # noqa: RUF012 (the constant coordinate cancels: its value is 1)
 
     def _rounds(
         self, groups: np.ndarray, truth: np.ndarray, order: np.ndarray, model: Model

@@ -16,9 +16,9 @@ from ..models.lanes import AT_ONCE, LaneModels, can_sweep
 from ..models.weights import Numbers
 from ..results.sweep_result import DIVERGED, Line
 from .fields import lasting
+from .fixed import fixed_by
 from .learner import Learner
 from .passes import Part, TrainingSet, blocks
-from .scaling import with_constant
 from .tables import Table
 
 # Parameters that a lane may have of its own: numbers of the loop, or what chooses the row of the table.
@@ -121,7 +121,7 @@ def _begun(learners: list[Learner], some: list[int], table: Table, data: Trainin
         learners[number]._form().check_start(model)
     leader._fit_in(model, table)
     data = data._replace(rows=data.rows._replace(bias=leader._bias))
-    data = with_constant(leader, model, table, data)
+    data = fixed_by(leader, model, table, data)
     return Sixteen(leader, some, [learners[number].numbers() for number in some], data)
 
 

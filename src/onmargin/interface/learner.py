@@ -7,7 +7,7 @@ numbers its loop reads (`numbers`).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -28,11 +28,11 @@ from .before import Before
 from .dicts import BoundStream, Stream
 from .draws import seed_of, uniforms
 from .fields import check_lasting, check_limits, is_auto, lasting
+from .fixed import CLASSES, Rule, fixed_by
 from .guard import NOBODY, Change, alone, answers, changes
 from .other_names import refuse_params
 from .passes import Game, Stopping, Sums, TrainingSet, mean_loss, naming_rows, run_passes
 from .river import River
-from .scaling import CLASSES, Rule, with_constant
 from .tables import HEAVIEST, Columns, Table, bad_row, checked_weights, read_array, width_of
 from .targets import NumberTargets
 from .watch import Wanted, watch_each, watch_table
@@ -51,8 +51,8 @@ class Learner(River):
     _has_lanes = True  # its row of the table says all of its rounds: a sweep may lay them side by side
     _draws = False  # a round needs a uniform
     _counts_mistakes = True
-    _scaling = 0.0  # the constant coordinate's value, where it is left to the first data
-    _scaling_rule: Rule = CLASSES
+    _by_length: Mapping[str, Rule] = {"intercept_scaling": CLASSES}  # noqa: RUF012 (never changed)
+    _fixed: Mapping[str, float] = {}  # noqa: RUF012 (replaced, never changed)
     _stream_kind: type[Stream] = BoundStream
     _linear_model: type[Model] = Model
     fit_intercept: Any = False
@@ -106,14 +106,17 @@ class Learner(River):
     @property
     def _bias(self) -> float:
         """The value of the constant coordinate; 0: there is none, or nothing has fixed it yet."""
-        if not self.fit_intercept:
-            return 0.0
-        return self._scaling if is_auto(self.intercept_scaling) else float(self.intercept_scaling)
+        return self._chosen("intercept_scaling") if self.fit_intercept else 0.0
+
+    def _chosen(self, name: str) -> float:
+        """A number that is given, or left to the data; see `fixed`."""
+        value, rule = getattr(self, name), self._by_length.get(name)
+        return self._fixed.get(name, rule.before if rule else 1.0) if is_auto(value) else float(value)
 
     @property
     def _is_unfixed(self) -> bool:
-        """Is the constant coordinate's value yet to be fixed by a row?"""
-        return is_auto(self.intercept_scaling) and not self._scaling and bool(self.fit_intercept)
+        """Is a number yet to be fixed by a row?"""
+        return not self._fixed and any(is_auto(getattr(self, name)) for name in self._by_length)
 
     @property
     def _averages(self) -> bool:
@@ -230,7 +233,7 @@ class Learner(River):
     def _forget(self) -> None:
         """As if nothing had been seen."""
         self._model = self._stream = None
-        self.__dict__.pop("_scaling", None)
+        self._fixed = {}
         self._columns = self._columns._replace(slots=None, by_name=False)
         if self.random_state is not None:  # a generator of the user's gives each fit its own draws
             self._entropy = None
@@ -365,7 +368,7 @@ class Learner(River):
         targets.adopt(y, warm)
         model = self._fitted() if warm else self._new_model(X.shape[1], fitting=True)
         self._fit_in(model, X)
-        data = with_constant(self, model, X, self._training_set(X, y, sample_weight), fitting=True)
+        data = fixed_by(self, model, X, self._training_set(X, y, sample_weight), fitting=True)
         self._start_from(model, coef, intercept)
         self._form().check_start(model)
         if warm:
@@ -411,7 +414,7 @@ class Learner(River):
         if not fresh:
             self._refresh(model)
         self._fit_in(model, X)
-        data = with_constant(self, model, X, data)
+        data = fixed_by(self, model, X, data)
         model.open(data.size)
         return X, model, data
 
@@ -537,7 +540,7 @@ class Learner(River):
     def start_anew(self) -> None:
         """Forget everything but the parameters and the generator's place."""
         self._model = self._stream = None
-        self.__dict__.pop("_scaling", None)
+        self._fixed = {}
         self._columns = self._columns._replace(slots=None)
         self._targets().forget()
 

@@ -32,7 +32,8 @@ def mixed(learners: Sequence[Learner], shares: np.ndarray) -> Learner:
     value = next((other._bias for other in learners if other._bias), 0.0)
     scales = [other._bias / value if value else 0.0 for other in learners]
     merged = copy.deepcopy(first)
-    merged._scaling = value if is_auto(merged.intercept_scaling) else 0.0
+    if value and is_auto(merged.intercept_scaling):
+        merged._fixed = {**merged._fixed, "intercept_scaling": value}
     merged._fitted().merge(models, shares, scales, first.n_features_in_)
     return merged
 

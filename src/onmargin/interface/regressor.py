@@ -8,9 +8,9 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from .dicts import Example, learn_many, learn_one, open_stream, predict_many
+from .fixed import NUMBERS
 from .guard import alone, answers, changes, in_place
 from .learner import Learner
-from .scaling import NUMBERS
 
 
 class Regressor(RegressorMixin, Learner):  # type: ignore[misc]
@@ -19,7 +19,7 @@ class Regressor(RegressorMixin, Learner):  # type: ignore[misc]
     river_base = "MiniBatchRegressor"
     epsilon: float = 0.0
     _counts_mistakes = False
-    _scaling_rule = NUMBERS
+    _by_length = {"intercept_scaling": NUMBERS}  # noqa: RUF012 (never changed)
 
     def fit(
         self,

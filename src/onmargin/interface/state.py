@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from .learner import Learner
 
 FOUND = ("n_iter_", "objective_", "dual_gap_", "n_kernels_", "n_skipped_")  # by a fit, beside the model
-SCALING = "intercept_scaling_"  # by the first data
 # Numbers of the loop that shape the state, and the least of others.
 SHAPING = ("batch", "free", "suffix", "reservoir", "sampler", "sets", "thresholds", "own")
 LEAST = {"room": 1.0, "anchor": 1.0}
@@ -58,7 +57,8 @@ def state_of(learner: Learner) -> State:
             "names": columns.names if columns.by_name or not columns.numbered else None,
             "by_name": columns.by_name, "width": columns.width,
         },
-        "found": _all_found(learner),
+        "found": {name: learner.__dict__[name] for name in FOUND if name in learner.__dict__},
+        "fixed": dict(learner._fixed),
         "targets": learner._targets().state(),
         "extras": learner._extras(),
         "model": None,
@@ -69,12 +69,6 @@ def state_of(learner: Learner) -> State:
     more, arrays = model.state()
     facts["model"] = {"start": tuple(model.start), "clock": model.clock, "numbers": model.numbers, **more}
     return State(facts, arrays | {"memory": model.memory})
-
-
-def _all_found(learner: Learner) -> dict[str, Any]:
-    """What the data so far has decided, beside the model."""
-    found = {name: learner.__dict__[name] for name in FOUND if name in learner.__dict__}
-    return found | {SCALING: learner._scaling} if learner._scaling else found
 
 
 def _begun(learner: Learner) -> dict[str, Any]:
@@ -93,7 +87,8 @@ def restore_state(learner: Learner, state: State) -> None:
     facts, arrays = state.facts, state.arrays
     learner._entropy = seed_in("entropy", facts["entropy"])
     for name, value in facts["found"].items():
-        setattr(learner, "_scaling" if name == SCALING else name, _found(name, value, arrays))
+        setattr(learner, name, _found(name, value, arrays))
+    learner._fixed = _fixed(learner, facts.get("fixed", {}))  # (files of version 1 have none)
     learner._columns = _columns(facts["columns"], facts["model"] is not None)
     learner._targets().restore(facts["targets"])
     if facts["model"] is not None:
@@ -113,11 +108,6 @@ def seed_in(name: str, value: object) -> int | None:
 
 def _found(name: str, value: object, arrays: Arrays) -> object:
     """What a fit has found."""
-    if name == SCALING:
-        value = real(name, value, math.ulp(0.0))
-        if value == math.inf:
-            raise Misfit("its constant coordinate is infinite")
-        return value
     if name not in FOUND:
         raise Misfit(f"it has found {name!r}, which is nothing a fit finds")
     if name in ("objective_", "dual_gap_"):
@@ -126,6 +116,16 @@ def _found(name: str, value: object, arrays: Arrays) -> object:
         return value
     most = lines(arrays, "norms") if name == "n_kernels_" and arrays else MOST_ROUNDS
     return count(name, value, 0, most)
+
+
+def _fixed(learner: Learner, given: object) -> dict[str, float]:
+    """What the first rows have fixed: all that is left to them, or nothing."""
+    if not isinstance(given, dict) or (given and given.keys() != learner._by_length.keys()):
+        raise Misfit("what its first rows have fixed is not what is left to them")
+    values = {name: real(name, value, math.ulp(0.0)) for name, value in given.items()}
+    if math.inf in values.values():
+        raise Misfit("its first rows have fixed a number that is infinite")
+    return values
 
 
 def _columns(facts: Facts, begun: bool) -> Columns:

@@ -252,10 +252,10 @@ class SupportForm(WeightsForm):
             return np.asarray(X[which, which], float)
         return super().squares(model, X, which)
 
-    def fix_constant(self, model: Model, value: float) -> None:
-        """Every kernel value has its square added; nothing is kept yet."""
+    def fix_numbers(self, model: Model) -> None:
+        """Every kernel value has the constant coordinate's square added; nothing is kept yet."""
         support = cast(KernelModel, model)
-        support.fix(support.gamma, support.form._replace(constant=value * value))
+        support.fix(support.gamma, support.form._replace(constant=self.learner._bias**2))
 
     def fix_first(self, model: Model, values: np.ndarray) -> None:
         """The same by the first dict."""

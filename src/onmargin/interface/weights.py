@@ -110,8 +110,9 @@ class WeightsForm:
         """|x|^2 of rows of a table, without the constant coordinate."""
         return model.lengths(to_rows(X[which], 0.0), len(which))
 
-    def fix_constant(self, model: Model, value: float) -> None:
-        """The value of the constant coordinate, once it is known."""
+    def fix_numbers(self, model: Model) -> None:
+        """Go on with what the first rows have fixed."""
+        model.choose(model.row, self.owner._all_numbers())
         self.owner._fix_constant(model)
 
     def fix_first(self, model: Model, values: np.ndarray) -> None:
