@@ -49,7 +49,7 @@ def between_1_and_2(value: float) -> bool:
 class Regularisation:
     """The regulariser, the step, and the numbers they read."""
 
-    regularizer: str = one_of("l2", *REGULARIZERS[1:], default="l2", listed=True, lasting=True)
+    regularizer: str = one_of("auto", *REGULARIZERS, default="auto", listed=True, lasting=True)
     step: str = one_of(*STEPS, default="constant", listed=True)
     rate: float = above_zero(default=1.0)
     C: float = above_zero(default=1.0, inf=True)
@@ -91,10 +91,18 @@ class FTRL(Learner):
         return ALIASES.get(self.loss, self.loss)
 
     @property
+    def regularizer_(self) -> str:
+        """The regulariser as it is used: "auto" is "adagrad", and "l2" for what only that can do."""
+        if self.regularizer != "auto":
+            return self.regularizer
+        plain_steps = str(self.step).startswith("pa") or getattr(self, "horizon", None) is not None
+        return "l2" if plain_steps else "adagrad"
+
+    @property
     def _space_name(self) -> str:
         if self.l1 > 0:
             return "soft"
-        return "simplex" if self.regularizer == "entropic" and not self.signed else self.regularizer
+        return "simplex" if self.regularizer_ == "entropic" and not self.signed else self.regularizer_
 
     @property
     def _averages_fits(self) -> bool:
@@ -113,14 +121,22 @@ class FTRL(Learner):
             kinds = "classes" if self._allowed is OF_LABELS else "numbers"
             wanted = ", ".join(map(repr, self._allowed))
             raise BadInput(f"loss={shown(self.loss)}; wanted one of {wanted} for {kinds}")
-        if getattr(self, "horizon", None) is not None and (self.regularizer != "l2" or self.l1):
+        if getattr(self, "horizon", None) is not None and (self.regularizer_ != "l2" or self.l1):
             raise BadInput("horizon= multiplies weights; it is for regularizer='l2' without l1")
         self._check_together()
+
+    def _check_lasting(self) -> None:
+        super()._check_lasting()
+        if self._model is not None and self._model.row.space.name != self._table_row().space.name:
+            raise BadInput(
+                f"with step={self.step!r} and horizon={getattr(self, 'horizon', None)!r} regularizer='auto' "
+                "is another than learning began with; set them back, or fit anew"
+            )
 
     def _check_together(self) -> None:
         """Refuse parts that do not fit."""
         aggressive = self.step.startswith("pa")
-        if aggressive and (self.regularizer != "l2" or self.l1 > 0):
+        if aggressive and (self.regularizer_ != "l2" or self.l1 > 0):
             raise BadInput(
                 f"step={self.step!r} measures in Euclidean length and leaves no room for a threshold; use "
                 "regularizer='l2' with l1=0, or step='constant'"
@@ -129,9 +145,9 @@ class FTRL(Learner):
             raise BadInput(
                 f"loss='perceptron' with step={self.step!r} never leaves 0, where its loss is 0; use 'hinge'"
             )
-        if self.l1 > 0 and self.regularizer not in ("l2", "adagrad"):
+        if self.l1 > 0 and self.regularizer_ not in ("l2", "adagrad"):
             raise BadInput(
-                f"l1= cuts coordinates one by one; regularizer={self.regularizer!r} binds them together; use "
+                f"l1= cuts coordinates one by one; regularizer={self.regularizer_!r} binds them together; use "
                 "'l2' or 'adagrad'"
             )
         if self.l1 > 0 and self._averages:
@@ -139,8 +155,8 @@ class FTRL(Learner):
         labels = getattr(self, "_labels", None)
         if self._space_name == "simplex" and labels is not None and len(labels.known) < 2 and not labels.sets:
             raise BadInput("signed=False has weights of one sign; announce the classes (classes=) first")
-        if self.groups is not None and self.regularizer != "group":
-            raise BadInput(f"groups= is for regularizer='group'; got {self.regularizer!r}; leave it out")
+        if self.groups is not None and self.regularizer_ != "group":
+            raise BadInput(f"groups= is for regularizer='group'; got {self.regularizer_!r}; leave it out")
         if self.groups is not None and np.ndim(self.groups) != 1:
             raise BadInput(f"groups has {np.ndim(self.groups)} dimensions; wanted a number per column")
 
@@ -148,20 +164,20 @@ class FTRL(Learner):
 
     def row(self, problem: str) -> str:
         """ftrl_l2.binary:hinge:constant, ..."""
-        step = "constant" if self.regularizer == "coin" or self.step == "unit" else self.step
+        step = "constant" if self.regularizer_ == "coin" or self.step == "unit" else self.step
         return f"ftrl_{self._space_name}.{problem}:{self._loss_name}:{step}"
 
     def _wants(self) -> tuple[str, ...]:
-        if self.regularizer == "group":
+        if self.regularizer_ == "group":
             return ("norms",) if self.groups is None else ("norms", "groups")
-        return ("adagrad",) if self.l1 > 0 and self.regularizer == "adagrad" else ()
+        return ("adagrad",) if self.l1 > 0 and self.regularizer_ == "adagrad" else ()
 
     @property
     def p_(self) -> float:
         """p of the p-norm and group norm: given, or from the number of coordinates at the start."""
         numbers = self._fitted().numbers
         if "q" not in numbers:
-            raise AttributeError(f"p_ is of regularizer='pnorm' and 'group', not of {self.regularizer!r}")
+            raise AttributeError(f"p_ is of regularizer='pnorm' and 'group', not of {self.regularizer_!r}")
         q = float(numbers["q"])
         return q / (q - 1)
 
@@ -173,30 +189,30 @@ class FTRL(Learner):
             return float(self._model.numbers["q"])
         outputs, _ = self._targets().outputs()
         many = self._columns.known if self.groups is None else len(set(np.asarray(self.groups).tolist()))
-        across = 1 if self.regularizer == "group" else outputs
+        across = 1 if self.regularizer_ == "group" else outputs
         return max(2.0, 2 * math.log(max((many + bool(self.fit_intercept)) * across, 1)))
 
     def numbers(self) -> Numbers:
         """The rate and its decay, C, the threshold, what the regulariser reads."""
-        free = self.regularizer == "coin" or self.step == "unit"
+        free = self.regularizer_ == "coin" or self.step == "unit"
         numbers: Numbers = {
             "C": self.C, "rate": 1.0 if free else self.rate, "l1": self.l1,
-            "decay": 0.5 if self.step == "sqrt" and not self.regularizer == "coin" else 0.0,
+            "decay": 0.5 if self.step == "sqrt" and not self.regularizer_ == "coin" else 0.0,
             "epsilon": self.epsilon if self._loss_name == "epsilon_insensitive" else 0.0,
         }  # fmt: skip
-        if self.regularizer in ("pnorm", "group"):
+        if self.regularizer_ in ("pnorm", "group"):
             q = self._dual_exponent()
             numbers |= {"q": q, "scale": 1.0 / (q - 1.0)}
-        elif self.regularizer == "entropic":
+        elif self.regularizer_ == "entropic":
             numbers["scale"] = self.radius
-        elif self.regularizer in ("adagrad", "coin"):
-            numbers["delta"] = self.adagrad_delta if self.regularizer == "adagrad" else self.coin_epsilon
+        elif self.regularizer_ in ("adagrad", "coin"):
+            numbers["delta"] = self.adagrad_delta if self.regularizer_ == "adagrad" else self.coin_epsilon
         return numbers
 
     # ---- where it starts, how it grows
 
     def _begin(self, model: Model, known: int) -> None:
-        if self.regularizer == "group" and self.groups is not None:
+        if self.regularizer_ == "group" and self.groups is not None:
             groups, width = np.asarray(self.groups), self._columns.width
             if groups.shape != (width,) or self._columns.by_name:
                 raise BadInput(
@@ -205,7 +221,7 @@ class FTRL(Learner):
             model.set_groups(np.unique(groups, return_inverse=True)[1])
 
     def _widen(self, model: Model, slots: int) -> None:
-        if self.regularizer == "group" and self.groups is not None and slots > len(self.groups):
+        if self.regularizer_ == "group" and self.groups is not None and slots > len(self.groups):
             raise BadInput(f"groups= has {len(self.groups)} columns and a new feature came; set groups=None")
         super()._widen(model, slots)
 
@@ -215,7 +231,10 @@ class FTRL(Learner):
 
     def _start_from(self, model: Model, coef: object, intercept: object) -> None:
         if (coef is not None or intercept is not None) and self._space_name != "l2":
-            raise BadInput(f"regularizer={self.regularizer!r} starts where it must; leave coef_init out")
+            raise BadInput(
+                f"regularizer={self.regularizer_!r} starts where it must; leave coef_init out, or set "
+                "regularizer='l2'"
+            )
         super()._start_from(model, coef, intercept)
 
     def _loss_values(self, margins: np.ndarray, required: float) -> np.ndarray:
@@ -238,7 +257,8 @@ class FTRLClassifier(FTRL, Classifier, Linear, Averaged, Labelled, Horizon, Regu
     loss : "perceptron", "hinge", "squared_hinge", "logistic", "exponential" or "squared".
     regularizer : "l2"; "pnorm" (|w|_p^2 / 2a, a = p - 1); "group" (the same over groups of columns,
         a row of all classes' weights each); "entropic" (exponentiated gradient); "adagrad" (dual
-        averaging); "coin" (no rate to choose; gradients over the largest so far).
+        averaging); "coin" (no rate to choose; gradients over the largest so far); "auto": "adagrad", but
+        "l2" with a PA step or a `horizon` (`regularizer_`).
     step : "constant" (`rate`), "sqrt" (rate / sqrt(t)), "unit" (1), or "pa", "pa1", "pa2" (`C`; l2 only:
         the step that meets the loss's tangent).
     p : of "pnorm" and "group", above 1 and at most 2; None: q = max(2, 2 ln d).
