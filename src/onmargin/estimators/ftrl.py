@@ -147,7 +147,7 @@ class FTRL(Learner):
             )
         if self.l1 > 0 and self.regularizer_ not in ("l2", "adagrad"):
             raise BadInput(
-                f"l1= cuts coordinates one by one; regularizer={self.regularizer_!r} binds them together; use "
+                f"l1= cuts coordinates one by one; regularizer={self.regularizer_!r} binds them; use "
                 "'l2' or 'adagrad'"
             )
         if self.l1 > 0 and self._averages:

@@ -51,7 +51,7 @@ class PassiveAggressiveClassifier(
     step : "pa" (no cap), "pa1" or "pa2".
     margin : the margin asked for.
     update : "top" (the best rival) or "all" (every violated class at once: MIRA).
-    multilabel : "ranking" (a running threshold cuts the set) or "calibrated" (a dummy label does).
+    multilabel : "calibrated" (a dummy label cuts the set) or "ranking" (a running threshold does).
     cost : (K, K) costs of answering the column where the row is true; the margin asked for is their
         square root. `cost_update`: "max_loss" or "prediction".
     average : predict with the mean of the weights that predicted.
@@ -74,7 +74,7 @@ class PassiveAggressiveClassifier(
     step: str = one_of("pa", "pa1", "pa2", default="pa1")
     margin: float = from_zero(default=1.0)
     update: str = one_of("top", "all", default="top")
-    multilabel: str = one_of("ranking", "calibrated", default="ranking", lasting=True)
+    multilabel: str = one_of("calibrated", "ranking", default="calibrated", lasting=True)
     cost: object = plain(default=None)
     cost_update: str = one_of("max_loss", "prediction", default="max_loss")
     dtype: str | None = precision(default=None)

@@ -66,7 +66,8 @@ class Pegasos(KernelForm, Classifier, Passes, Growing, Intercept, Labelled, Kern
         them; in kernel form: of the passes of `fit`, and in streams of all rounds), True (of all), False.
     prior : (coefficients, intercept) or a fitted linear model: regularise towards it (transfer). It is
         kept through `clone`.
-    multiclass : "crammer_singer" (the true class against its best rival) or "one_vs_all".
+    multiclass : "crammer_singer" (the true class against its best rival; label sets are cut at a threshold
+        that is the mean over all rounds), "one_vs_all", or "auto": that for label sets, else the first.
     fit_intercept : True (inside the norm), False, or "free" (not regularised; no guarantee then).
     kernel, gamma, degree, coef0, budget : the kernel form, one coefficient per row however often it comes;
         see `om.kernels`. Without project, prior, or a free intercept.
@@ -92,7 +93,9 @@ class Pegasos(KernelForm, Classifier, Passes, Growing, Intercept, Labelled, Kern
     project: bool = flag(default=False, lasting=True)
     average: bool | float = plain(default=0.5, lasting=True)
     prior: Any = plain(default=None)
-    multiclass: str = one_of("crammer_singer", "one_vs_all", default="crammer_singer", lasting=True)
+    multiclass: str = one_of(
+        "auto", "crammer_singer", "one_vs_all", default="auto", listed=True, lasting=True
+    )
     fit_intercept: bool | str = plain(default=True, lasting=True)
     dtype: str | None = precision(default=None)
 
@@ -120,10 +123,12 @@ class Pegasos(KernelForm, Classifier, Passes, Growing, Intercept, Labelled, Kern
 
     @property
     def _set_rule(self) -> str:
-        return "running" if self.multiclass == "crammer_singer" else "zero"
+        return "zero" if self._one_against_all else "running"
 
     @property
     def _one_against_all(self) -> bool:
+        if self.multiclass == "auto":
+            return self._labels is not None and self._labels.sets and not self.project
         return self.multiclass == "one_vs_all"
 
     @property
@@ -146,7 +151,7 @@ class Pegasos(KernelForm, Classifier, Passes, Growing, Intercept, Labelled, Kern
             )
         if self._in_kernel:
             self._check_kernel_form()
-        if self.project and self.multiclass == "one_vs_all" and self._targets().outputs()[0] > 1:
+        if self.project and self._one_against_all and self._targets().outputs()[0] > 1:
             raise BadInput("project=True has one ball for all classes; use multiclass='crammer_singer'")
 
     def _check_kernel_form(self) -> None:
@@ -162,7 +167,7 @@ class Pegasos(KernelForm, Classifier, Passes, Growing, Intercept, Labelled, Kern
 
     def row(self, problem: str) -> str:
         """pegasos.binary, pegasos.top, pegasos.apart, ..."""
-        if self.multiclass == "one_vs_all" and problem != "binary":
+        if self._one_against_all and problem != "binary":
             problem = "apart" if problem == "top" else "apart_labels"
         return f"pegasos.{problem}"
 
@@ -246,7 +251,7 @@ class Pegasos(KernelForm, Classifier, Passes, Growing, Intercept, Labelled, Kern
         return self
 
     def _svm(self) -> SvmObjective:
-        ranked, free = self.multiclass == "crammer_singer", self.fit_intercept == "free"
+        ranked, free = not self._one_against_all, self.fit_intercept == "free"
         return SvmObjective(self, ranked, free, int(self.batch_size))
 
     def _row_order(self, generator: np.random.Generator, count: int, model: Model) -> np.ndarray:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ..interface.classifier import Classifier
-from ..interface.fields import Labelled, Linear, above_zero, learner
+from ..interface.fields import Labelled, Linear, above_zero, is_auto, learner
+from ..interface.fixed import CLASSES, Rule
 from ..models.weights import Numbers
+
+STEPS = Rule(lambda length: 30.0 * length, lambda length: 30.0 * length, before=30.0)
 
 
 @learner
@@ -49,7 +50,8 @@ class ProjectedPerceptron(Classifier, Linear, Labelled):
 
     Parameters
     ----------
-    radius : of the ball; a small one forgets fast.
+    radius : of the ball; a small one forgets fast. "auto" (`radius_`): 30 steps along the median row in
+        `fit`, along the first row in streams.
     rate : length of a step; below 2 / R^2 for the bound.
 
     Reference: Herbster & Warmuth 2001; Kivinen, Smola & Williamson 2004.
@@ -60,15 +62,17 @@ class ProjectedPerceptron(Classifier, Linear, Labelled):
     True
     """
 
-    radius: float = above_zero(default=1.0, lasting=True)
+    radius: float | str = above_zero(default="auto", lasting=True, auto=True)
     rate: float = above_zero(default=1.0)
 
     _has_lanes = False
+    _by_length = {"intercept_scaling": CLASSES, "radius": STEPS}  # noqa: RUF012 (never changed)
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.poor_score = True  # a ball of radius 1 is for rows of length 1
-        return tags
+    @property
+    def radius_(self) -> float:
+        """The radius as it is used."""
+        self._fitted()
+        return float(self.numbers()["radius"])
 
     def row(self, problem: str) -> str:
         """projected.binary, ..."""
@@ -76,4 +80,5 @@ class ProjectedPerceptron(Classifier, Linear, Labelled):
 
     def numbers(self) -> Numbers:
         """The ball, and the length of a step."""
-        return {"margin": 0.0, "radius": self.radius, "rate": self.rate}
+        steps = self.rate if is_auto(self.radius) else 1.0
+        return {"margin": 0.0, "radius": steps * self._chosen("radius"), "rate": self.rate}
