@@ -22,7 +22,7 @@ Y = np.where(X @ [1.0, -1.0, 0.5, 0.0] + 0.3 + 0.7 * DRAW.normal(size=60) > 0, 1
 THREE = (X @ DRAW.normal(size=(4, 3)) + 0.5 * DRAW.normal(size=(60, 3))).argmax(axis=1)
 ONES = np.c_[X, np.ones(60)]
 KINDS = {
-    "plain": {},
+    "plain": {"average": True},
     "last": {"average": False},
     "share": {"average": 0.4},
     "batches": {"batch_size": 7},
