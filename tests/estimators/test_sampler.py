@@ -182,10 +182,10 @@ def test_answers_that_are_missing_are_skipped(missing):
     y = np.where(there, TWO, None)
     y[~there] = missing
     model = selective().partial_fit(X[:90], y[:90]).partial_fit(X[90:], y[90:])
-    plain = om.Perceptron(classes=(0, 1)).partial_fit(X[there], TWO[there])
+    plain = om.Perceptron(classes=(0, 1), **PLAIN).partial_fit(X[there], TWO[there])
     assert_array_equal(model.coef_, plain.coef_)
     assert model.n_queries_ == 0 and model.t_ == there.sum()
-    one, inner = selective(), om.Perceptron(classes=(0, 1))
+    one, inner = selective(), om.Perceptron(classes=(0, 1), **PLAIN)
     for x, label, here in zip(DICTS, y, there, strict=True):
         one.learn_one(x, label)
         if here:
