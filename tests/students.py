@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +16,7 @@ SCALING = 0.7  # the constant coordinate
 COST = np.array([[0.0, 1.0, 4.0], [0.25, 0.0, 2.0], [1.0, 0.5, 0.0]])
 NUMBERS = {"C": 0.3, "margin": 0.8}  # small enough to be reached, large enough not always to be
 CLASSES, LABELS = 3, 4
+PLAIN = {"average": False, "intercept_scaling": 1.0}  # as the formulas are: no mean, and 1 beside the features
 REGULARIZER = {  # what the regularisers read, beside the rate
     "l2": {}, "pnorm": {"p": 1.6}, "group": {"p": 1.4}, "entropic": {"radius": 3.0},
     "simplex": {"radius": 2.0}, "adagrad": {"adagrad_delta": 0.5}, "coin": {"coin_epsilon": 2.0},
@@ -36,6 +38,16 @@ def problem_of(name: str) -> str:
     known = {"regression": "numbers", "uniclass": "points"}
     known |= dict.fromkeys(("labels", "calibrated", "apart_labels"), "labels")
     return known.get(problem, "binary" if problem.startswith("binary") else "classes")
+
+
+def plainly(cls: Any) -> dict[str, Any]:
+    """Parameters for a learner as its formulas are: as far as it has them."""
+    return {field.name: PLAIN[field.name] for field in dataclasses.fields(cls) if field.name in PLAIN}
+
+
+def plain(cls: Any, **parameters: Any) -> Any:
+    """A learner as its formulas are: nothing is averaged, no data fixes the constant coordinate."""
+    return cls(**plainly(cls) | parameters)
 
 
 def can_average(name: str) -> bool:

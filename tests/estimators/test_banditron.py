@@ -23,6 +23,7 @@ from onmargin.errors import BadFile, BadInput
 from onmargin.protocols import container as saved
 from tests.once import as_plain_python
 
+from ..students import PLAIN
 from . import refusals
 from .test_paired_conformance import answers, judge
 
@@ -37,7 +38,7 @@ each_number = pytest.mark.parametrize("K", [2, 3, 9])
 
 
 def bandit(K=3, **more):
-    return om.Banditron(**({"gamma": 0.4, "classes": range(K), "random_state": 0} | more))
+    return om.Banditron(**({"gamma": 0.4, "classes": range(K), "random_state": 0} | PLAIN | more))
 
 
 def chances(scores, gamma):
@@ -376,20 +377,18 @@ def conformance(tmp_path_factory):
 
 
 def test_scikit_learn(conformance):
-    judge(om.Banditron(random_state=0, average=False, intercept_scaling=1.0), conformance["scikit-learn"])
+    judge(om.Banditron(random_state=0), conformance["scikit-learn"])
 
 
 def test_scikit_learn_but_for_two_classes(conformance):
     found = {
         name: said for name, said in conformance["scikit-learn"].items() if "check_classifiers_" not in name
     }
-    judge(om.Banditron(random_state=0, average=False, intercept_scaling=1.0), found)
+    judge(om.Banditron(random_state=0), found)
 
 
 def test_river(conformance):
-    assert set(conformance["river"]) == set(
-        om.conformance.river(om.Banditron(average=False, intercept_scaling=1.0))
-    )
+    assert set(conformance["river"]) == set(om.conformance.river(om.Banditron()))
 
 
 def test_an_open_stream_is_refused_or_learned(conformance):

@@ -19,6 +19,7 @@ from sklearn.preprocessing import StandardScaler
 import onmargin as om
 
 ONE_PASS = {"max_iter": 1, "tol": None, "shuffle": False}
+LAST = {**ONE_PASS, "average": False}
 STEPS = ("pa", "pa1", "pa2", "perceptron")
 every_step = pytest.mark.parametrize("step", STEPS)
 
@@ -63,7 +64,7 @@ def test_the_weights_are_those_of_the_formulas(step, table):
     for seed, C in enumerate((1.0, 0.05, 3.0)):
         X, chosen, qid = drawn(seed)
         weights = oracle(X, chosen, qid, step, C)
-        last = om.CandidateClassifier(step=step, C=C, **ONE_PASS).fit(table(X), chosen, qid)
+        last = om.CandidateClassifier(step=step, C=C, **LAST).fit(table(X), chosen, qid)
         mean = om.CandidateClassifier(step=step, C=C, average=True, **ONE_PASS).fit(table(X), chosen, qid)
         assert last.t_ == mean.t_ == 30
         assert_allclose(last.coef_[0], weights[-1], rtol=1e-9, atol=1e-10)
@@ -104,7 +105,7 @@ def test_classes_are_candidates_in_blocks(step, average):
 def test_of_equal_rivals_the_first_is_moved(step):
     """From zero all scores are 0; the right one does not rank first, so the Perceptron moves as well."""
     X, chosen = np.eye(3), [False, True, False]
-    model = om.CandidateClassifier(step=step, C=10.0, **ONE_PASS).fit(X, chosen)
+    model = om.CandidateClassifier(step=step, C=10.0, **LAST).fit(X, chosen)
     tau = {"pa2": 1 / (2 + 0.05), "perceptron": 1.0}.get(step, 0.5)
     assert_allclose(model.coef_[0], [-tau, tau, 0.0])
     answers = om.CandidateClassifier(**ONE_PASS).fit(X[:1], [True]).predict(X)
@@ -125,8 +126,8 @@ def test_a_group_of_one_candidate_teaches_nothing():
     X, chosen, qid = drawn(2)
     sizes = np.bincount(qid)[qid]
     assert (sizes == 1).any()
-    all_of_them = om.CandidateClassifier(**ONE_PASS).fit(X, chosen, qid)
-    several = om.CandidateClassifier(**ONE_PASS).fit(X[sizes > 1], chosen[sizes > 1], qid[sizes > 1])
+    all_of_them = om.CandidateClassifier(**LAST).fit(X, chosen, qid)
+    several = om.CandidateClassifier(**LAST).fit(X[sizes > 1], chosen[sizes > 1], qid[sizes > 1])
     assert_array_equal(several.coef_, all_of_them.coef_)
     assert all_of_them.predict(X, qid)[sizes == 1].all()
     alone = om.CandidateClassifier(**ONE_PASS).fit(X[:4], np.ones(4, bool), range(4))
@@ -218,8 +219,8 @@ def test_several_passes_in_orders_of_their_own():
     two = make(random_state=3, max_iter=2, tol=None).fit(X, chosen, qid)
     assert_array_equal(two.coef_, make(random_state=3, max_iter=2, tol=None).fit(X, chosen, qid).coef_)
     assert not np.array_equal(two.coef_, make(random_state=4, max_iter=2, tol=None).fit(X, chosen, qid).coef_)
-    plain = make(**ONE_PASS, warm_start=True).fit(X, chosen, qid).fit(X, chosen, qid)
-    passes = make(max_iter=2, tol=None, shuffle=False).fit(X, chosen, qid)
+    plain = make(**LAST, warm_start=True).fit(X, chosen, qid).fit(X, chosen, qid)
+    passes = make(**LAST | {"max_iter": 2}).fit(X, chosen, qid)
     assert_array_equal(plain.coef_, passes.coef_)
     assert plain.t_ == passes.t_ == 60
 

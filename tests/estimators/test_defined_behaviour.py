@@ -14,6 +14,7 @@ import scipy.sparse as sp
 import onmargin as om
 from onmargin.errors import OnmarginError
 
+from ..students import plainly
 from .refusals import (
     CLASSIFIERS,
     SCALE,
@@ -72,10 +73,10 @@ def test_duplicate_and_unsorted_entries_are_summed_in_a_copy(cls: Any, number: A
     data = np.c_[X[:, 2], X[:, 0] / 2, X[:, 1], X[:, 0] / 2].ravel()
     table = sp.csr_matrix((data, indices, np.arange(0, 49, 4).astype(number)), shape=(12, 3))
     kept = [np.array(part) for part in (table.data, table.indices, table.indptr)]
-    model = fresh(cls).partial_fit(table, Y)
-    np.testing.assert_allclose(model.coef_, taught(cls).coef_, rtol=0, atol=1e-9)
+    model = fresh(cls, **plainly(cls)).partial_fit(table, Y)
+    np.testing.assert_allclose(model.coef_, taught(cls, **plainly(cls)).coef_, rtol=0, atol=1e-9)
     in_order = {"order": "cyclic", "lam": 1e-4} if cls is om.Pegasos else {"shuffle": False}
-    once = {"max_iter": 1, **in_order}
+    once = {"max_iter": 1, **in_order, **plainly(cls)}
     np.testing.assert_allclose(fresh(cls, **once).fit(table, Y).coef_, model.coef_, rtol=0, atol=1e-9)
     assert np.array_equal(model.predict(table), model.predict(X))
     for before, after in zip(kept, (table.data, table.indices, table.indptr), strict=True):

@@ -13,6 +13,7 @@ from sklearn.preprocessing import StandardScaler
 
 import onmargin as om
 
+from ..students import PLAIN
 from .kernel_refusals import TABLE, X, Y, agree, perceptron, state
 
 THREE = np.digitize(X[:, 0], [-0.5, 0.5])
@@ -20,7 +21,7 @@ THREE = np.digitize(X[:, 0], [-0.5, 0.5])
 
 def pa(**parameters: Any) -> Any:
     return om.PassiveAggressiveClassifier(
-        **({"kernel": "rbf", "max_iter": 1, "tol": None, "shuffle": False} | parameters)
+        **({"kernel": "rbf", "max_iter": 1, "tol": None, "shuffle": False} | PLAIN | parameters)
     )
 
 

@@ -12,6 +12,7 @@ import scipy.sparse as sp
 
 import onmargin as om
 
+from ..students import PLAIN
 from .kernel_refusals import X, Y, agree, perceptron, state
 
 THREE = np.digitize(X[:, 0], [-0.5, 0.5])
@@ -182,10 +183,10 @@ def test_class_weights() -> None:
 
 
 def test_a_warm_start_goes_on_from_the_support() -> None:
-    warm = perceptron(warm_start=True).fit(X, Y)
+    warm = perceptron(warm_start=True, **PLAIN).fit(X, Y)
     first = warm.decision_function(X)
     warm.fit(X, Y)
-    twice = perceptron().partial_fit(X, Y).partial_fit(X, Y)
+    twice = perceptron(**PLAIN).partial_fit(X, Y).partial_fit(X, Y)
     np.testing.assert_allclose(warm.decision_function(X), twice.decision_function(X), atol=1e-5)
     assert warm.t_ == 80 and not np.array_equal(first, warm.decision_function(X))
     cold = perceptron().fit(-X, Y).fit(X, Y)

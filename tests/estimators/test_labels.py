@@ -11,6 +11,8 @@ import scipy.sparse as sp
 
 import onmargin as om
 
+from ..students import plain
+
 CLASSIFIERS = [
     om.Perceptron, om.PassiveAggressiveClassifier, om.MIRA, om.AROW, om.SoftConfidenceWeighted,
     om.SecondOrderPerceptron, om.FTRLClassifier,
@@ -62,7 +64,8 @@ def test_a_stream_of_two_classes_equals_both_known(cls: Any, begin: str, average
     announced = streamed(cls(average=average, classes=("no", "yes")), labels.tolist(), dicts(rows))
     growing = cls(average=average, growing=True).partial_fit(rows, labels)
     known = cls(average=average).partial_fit(rows, labels, classes=["yes", "no"])
-    fitted = cls(average=average, max_iter=1, shuffle=False).fit(rows, labels)
+    value = {"intercept_scaling": known.intercept_scaling_}  # (`fit` looks at all rows)
+    fitted = cls(average=average, max_iter=1, shuffle=False, **value).fit(rows, labels)
     assert_same(stream, announced)
     assert_same(growing, known)
     assert_same(fitted, known)
@@ -85,12 +88,13 @@ def test_a_third_class_splits_the_row_and_keeps_the_decisions(cls: Any, late: st
 @pytest.mark.parametrize("face", ["dicts", "arrays"])
 def test_a_late_third_class_equals_a_start_from_the_split_row(cls: Any, face: str) -> None:
     late = np.r_[TWO[:20], ["z"], TWO[21:30], ["z"] * 3]
-    before = streamed(cls(), late[:20].tolist())
+    before = streamed(plain(cls), late[:20].tolist())
     split = np.stack([-before.coef_[0] / 2, before.coef_[0] / 2, 0 * before.coef_[0]])
     bias = np.array([-0.5, 0.5, 0.0]) * before.intercept_[0]
-    expected = cls(max_iter=1, shuffle=False, classes=("no", "yes", "z"))
+    expected = plain(cls, max_iter=1, shuffle=False, classes=("no", "yes", "z"))
     expected.fit(X[20:33], late[20:], coef_init=split, intercept_init=bias)
-    model = streamed(cls(), late.tolist()) if face == "dicts" else cls(growing=True).partial_fit(X[:33], late)
+    model = plain(cls, growing=True)
+    model = streamed(model, late.tolist()) if face == "dicts" else model.partial_fit(X[:33], late)
     assert model.classes_.tolist() == ["no", "yes", "z"]
     assert_same(model, expected, 1e-9)
 
@@ -274,9 +278,9 @@ def test_a_model_learned_from_dicts_predicts_frames_by_name(cls: Any) -> None:
 @every_classifier
 def test_a_model_fitted_on_a_frame_takes_dicts(cls: Any) -> None:
     frame = pd.DataFrame(X, columns=["x", "y", "z"])
-    model = cls(max_iter=1, shuffle=False).fit(frame[:20], TWO[:20])
+    model = plain(cls, max_iter=1, shuffle=False).fit(frame[:20], TWO[:20])
     assert [model.predict_one(x) for x in frame.to_dict("records")] == model.predict(frame).tolist()
     streamed(model, TWO[20:].tolist(), frame[20:].to_dict("records"))
-    assert_same(model, cls(max_iter=1, shuffle=False).fit(X, TWO), 1e-9)
+    assert_same(model, plain(cls, max_iter=1, shuffle=False).fit(X, TWO), 1e-9)
     model.learn_one({"x": 1.0, "new": 2.0}, "yes")
     assert model.feature_names_in_.tolist() == ["x", "y", "z", "new"] and model.n_features_in_ == 4

@@ -11,6 +11,8 @@ import scipy.sparse as sp
 import onmargin as om
 from onmargin.errors import BadInput
 
+from ..students import PLAIN
+
 PA = om.PassiveAggressiveClassifier
 draw = np.random.default_rng(0)
 X = draw.standard_normal((40, 3))
@@ -24,8 +26,8 @@ def once(**options):
 
 def test_a_growing_model_takes_wider_tables_in_fit_and_partial_fit():
     wide = np.c_[X, draw.standard_normal((40, 4))]
-    model = once(growing=True, warm_start=True).fit(X, Y).fit(wide, Y)
-    whole = once().fit(np.r_[np.c_[X, np.zeros((40, 4))], wide], np.r_[Y, Y])
+    model = once(growing=True, warm_start=True, **PLAIN).fit(X, Y).fit(wide, Y)
+    whole = once(**PLAIN).fit(np.r_[np.c_[X, np.zeros((40, 4))], wide], np.r_[Y, Y])
     assert model.n_features_in_ == 7
     np.testing.assert_allclose(model.coef_, whole.coef_, atol=1e-12)
 
@@ -39,11 +41,11 @@ def test_columns_never_met_add_nothing_to_a_score(kind):
 
 def test_growing_frames_go_by_name():
     names = list("abc")
-    model = once(growing=True).fit(pd.DataFrame(X, columns=names), Y)
+    model = once(growing=True, **PLAIN).fit(pd.DataFrame(X, columns=names), Y)
     more = pd.DataFrame(np.c_[np.ones(40), X], columns=list("zabc"))
     model.partial_fit(more, Y)
     assert model.feature_names_in_.tolist() == list("abcz") and model.n_features_in_ == 4
-    by_dicts = PA(classes=[0, 1])
+    by_dicts = PA(classes=[0, 1], **PLAIN)
     for frame in (pd.DataFrame(X, columns=names), more):
         for row, label in zip(frame.to_dict("records"), Y.tolist(), strict=True):
             by_dicts.learn_one(row, label)

@@ -172,8 +172,8 @@ def test_a_precomputed_table_must_have_the_right_shape(learner: Any) -> None:
 
 def test_a_warm_start_on_a_precomputed_table() -> None:
     """The same table again: as two passes over it."""
-    model = perceptron("precomputed", warm_start=True).fit(TABLE, Y).fit(TABLE, Y)
-    twice = perceptron("precomputed", max_iter=2).fit(TABLE, Y)
+    model = perceptron("precomputed", warm_start=True, average=False).fit(TABLE, Y).fit(TABLE, Y)
+    twice = perceptron("precomputed", max_iter=2, average=False).fit(TABLE, Y)
     np.testing.assert_allclose(model.decision_function(TABLE), twice.decision_function(TABLE), atol=1e-5)
 
 

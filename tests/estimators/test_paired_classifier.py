@@ -10,6 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import onmargin as om
 
 from ..oracles_paired import PairedOracle, linear, weights_of
+from ..students import PLAIN
 
 RULES = ("correct_mistakes", "dca", "sequential", "max_violators", "auc")
 each_rule = pytest.mark.parametrize("rule", RULES)
@@ -33,7 +34,7 @@ each_case = pytest.mark.parametrize("case", CASES)
 
 def paired(rule="correct_mistakes", **more):
     """A learner with small reservoirs."""
-    return om.PairedClassifier(**({"rule": rule, "C": 0.3, "reservoir": 6} | more))
+    return om.PairedClassifier(**({"rule": rule, "C": 0.3, "reservoir": 6} | PLAIN | more))
 
 
 def agree(model, run, oracle, rows, marks, averaged=False):

@@ -11,6 +11,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 import onmargin as om
 
+from ..students import plain
+
 CLASSIFIERS = [
     om.Perceptron, om.PassiveAggressiveClassifier, om.MIRA, om.AROW, om.SoftConfidenceWeighted,
     om.SecondOrderPerceptron, om.FTRLClassifier,
@@ -41,9 +43,9 @@ def test_the_order_is_drawn_from_random_state(cls: Any) -> None:
 
 @every_learner
 def test_without_shuffling_two_passes_are_the_rows_twice(cls: Any) -> None:
-    twice = learner(cls, shuffle=False, max_iter=2).fit(X, Y)
+    twice = plain(cls, tol=None, shuffle=False, max_iter=2).fit(X, Y)
     known = {"classes": [0, 1]} if cls in CLASSIFIERS else {}
-    stream = cls().partial_fit(X, Y, **known).partial_fit(X, Y)
+    stream = plain(cls).partial_fit(X, Y, **known).partial_fit(X, Y)
     assert twice.t_ == 120 and twice.n_iter_ == 2
     assert np.array_equal(twice.coef_, stream.coef_)
 
@@ -64,8 +66,8 @@ def passes_by_hand(model: Any, y: Any, most: int, tol: float, patience: int) -> 
 @pytest.mark.parametrize("tol, patience", [(1e-3, 2), (1e-2, 1), (0.0, 3), (0.05, 2)])
 def test_passes_stop_when_the_loss_has_not_fallen_by_tol(cls: Any, tol: float, patience: int) -> None:
     targets = X @ [1.0, 2.0, 0.0, 1.0] if cls is om.PassiveAggressiveRegressor else Y
-    by_hand, falling = passes_by_hand(cls(), targets, 12, tol, patience)
-    model = cls(shuffle=False, max_iter=12, tol=tol, n_iter_no_change=patience)
+    by_hand, falling = passes_by_hand(plain(cls), targets, 12, tol, patience)
+    model = plain(cls, shuffle=False, max_iter=12, tol=tol, n_iter_no_change=patience)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model.fit(X, targets)
@@ -105,11 +107,12 @@ def test_verbose_shows_one_live_line(cls: Any, capsys: Any) -> None:
 
 @every_learner
 def test_warm_start_goes_on_from_here(cls: Any) -> None:
-    model = learner(cls, warm_start=True, shuffle=False, max_iter=1)
+    once: dict[str, Any] = {"average": False, "shuffle": False}
+    model = learner(cls, warm_start=True, max_iter=1, **once)
     for passes in (1, 2, 3):
         model.fit(X, Y)
         assert model.t_ == 60 * passes
-    assert np.array_equal(model.coef_, learner(cls, shuffle=False, max_iter=3).fit(X, Y).coef_)
+    assert np.array_equal(model.coef_, learner(cls, max_iter=3, **once).fit(X, Y).coef_)
     cold = learner(cls, shuffle=False, max_iter=1).fit(X, Y)
     assert np.array_equal(cold.fit(X, Y).coef_, learner(cls, shuffle=False, max_iter=1).fit(X, Y).coef_)
 
@@ -117,7 +120,7 @@ def test_warm_start_goes_on_from_here(cls: Any) -> None:
 @pytest.mark.parametrize("cls", [om.Perceptron, om.PassiveAggressiveClassifier, om.MIRA])
 @pytest.mark.parametrize("labels", [Y, THREE], ids=["two classes", "three classes"])
 def test_given_weights_are_where_it_starts(cls: Any, labels: np.ndarray) -> None:
-    once: dict[str, Any] = {"shuffle": False, "max_iter": 1, "intercept_scaling": 2.0}
+    once: dict[str, Any] = {"average": False, "shuffle": False, "max_iter": 1, "intercept_scaling": 2.0}
     first = learner(cls, **once).fit(X[:30], labels[:30])
     second = learner(cls, **once).fit(
         X[30:], labels[30:], coef_init=first.coef_, intercept_init=first.intercept_
@@ -156,7 +159,7 @@ def test_given_weights_of_another_shape_are_refused(cls: Any, given: Any) -> Non
 @pytest.mark.parametrize("passes", [1, 2])
 def test_the_average_is_the_mean_of_the_weights_that_predicted(cls: Any, passes: int) -> None:
     known = {"classes": [0, 1]} if cls in CLASSIFIERS else {}
-    stepped = cls(**({"fit_intercept": True} if cls is not om.PassiveAggressiveUniclass else {}))
+    stepped = plain(cls)
     total, biases, rounds = np.zeros((1, 4)), np.zeros(1), 0
     for _ in range(passes):
         for row, label in zip(X, Y, strict=True):
@@ -164,7 +167,7 @@ def test_the_average_is_the_mean_of_the_weights_that_predicted(cls: Any, passes:
                 total, biases = total + stepped.coef_, biases + stepped.intercept_
             stepped.partial_fit(row[None], [label], **known)
             rounds += 1
-    averaged = learner(cls, average=True, shuffle=False, max_iter=passes).fit(X, Y)
+    averaged = plain(cls, tol=None, average=True, shuffle=False, max_iter=passes).fit(X, Y)
     np.testing.assert_allclose(averaged.coef_, total / rounds, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(averaged.intercept_, biases / rounds, rtol=1e-9, atol=1e-12)
     first = cls(average=True).partial_fit(X[:1], Y[:1], **known)
@@ -175,10 +178,8 @@ def test_the_average_is_the_mean_of_the_weights_that_predicted(cls: Any, passes:
 def test_a_random_start_is_the_same_for_arrays_and_dicts(labels: np.ndarray) -> None:
     known = tuple(np.unique(labels).tolist())
 
-    def start(seed: int) -> Any:
-        return om.Perceptron(
-            init="random", random_state=seed, classes=known, average=False, intercept_scaling=1.0
-        )
+    def start(seed: int, **more: Any) -> Any:
+        return om.Perceptron(init="random", random_state=seed, classes=known, **more)
 
     table = start(7).partial_fit(X, labels)
     stream = start(7)
@@ -188,7 +189,7 @@ def test_a_random_start_is_the_same_for_arrays_and_dicts(labels: np.ndarray) -> 
     np.testing.assert_allclose(stream.intercept_, table.intercept_, rtol=0, atol=1e-9)
     assert np.array_equal(table.coef_, start(7).partial_fit(X, labels).coef_)
     assert not np.array_equal(table.coef_, start(8).partial_fit(X, labels).coef_)
-    unseen = start(7).partial_fit(X[:1], labels[:1], sample_weight=[0.0])
+    unseen = start(7, intercept_scaling=1.0).partial_fit(X[:1], labels[:1], sample_weight=[0.0])
     assert unseen.coef_.all() and unseen.intercept_.all()
 
 

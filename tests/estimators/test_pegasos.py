@@ -15,6 +15,7 @@ from ..oracles_pegasos import (
     one_vs_all,
     ranking,
 )
+from ..students import PLAIN
 
 DRAW = np.random.default_rng(7)
 X = DRAW.normal(size=(60, 4))
@@ -27,7 +28,7 @@ ROUNDS = np.tile(np.arange(60), PASSES)  # the rows of all passes, in order
 
 
 def learner(**parameters):
-    fixed = {"lam": LAM, "order": "cyclic", "max_iter": PASSES, "tol": None, "average": False}
+    fixed = {"lam": LAM, "order": "cyclic", "max_iter": PASSES, "tol": None} | PLAIN
     return om.Pegasos(**fixed | parameters)
 
 
@@ -155,7 +156,7 @@ def test_the_mean_in_the_ball_keeps_its_digits():
     close(weights(mean)[0], w[:-1].mean(axis=0))
 
 
-@pytest.mark.parametrize("average", [False, True], ids=["last", "mean"])
+@pytest.mark.parametrize("average", [False, True, 0.5, 0.3], ids=["last", "mean", "half", "share"])
 @pytest.mark.parametrize("batch", [1, 4])
 def test_a_free_intercept_is_not_shrunk(average, batch):
     model = learner(fit_intercept="free", average=average, batch_size=batch).fit(X, Y)
@@ -241,8 +242,3 @@ def test_the_ball_of_several_classes_holds_all_of_them():
     expected = hypotheses(ONES, THREE, lam, crammer_singer, 3, radius=1 / np.sqrt(lam))
     close(weights(model), expected[-1], atol=1e-7)
     assert not np.allclose(expected, hypotheses(ONES, THREE, lam, crammer_singer, 3))
-
-
-def test_a_free_intercept_has_no_mean_of_the_last_rounds():
-    with pytest.raises(ValueError, match="averaged over all rounds"):
-        learner(fit_intercept="free", average=0.5).fit(X, Y)

@@ -27,6 +27,8 @@ import onmargin as om
 from onmargin.learn.paired.draws import draw_pairs
 from onmargin.models.queries import cut_in_two, queries_of
 
+from ..students import PLAIN
+
 DATA = Path(os.environ.get("ONMARGIN_DATA", Path(__file__).parents[3] / "shared" / "data"))
 ONE_PASS = {"max_iter": 1, "tol": None, "shuffle": False}
 VARIANTS = (
@@ -83,7 +85,7 @@ def test_the_weights_are_those_of_the_formulas(rule, table):
     """Graded relevance, several passes, margins, with and without averages and intercept."""
     for seed, more in enumerate(VARIANTS):
         X, y, qid = drawn(seed)
-        model = om.PairedRanker(rule=rule, random_state=seed, tol=None, shuffle=False, max_iter=3, **more)
+        model = om.PairedRanker(rule=rule, random_state=seed, tol=None, shuffle=False, max_iter=3, **PLAIN | more)
         model.fit(table(X), y, qid)
         last, mean, rounds = oracle(model, X, y, qid, passes=3)
         wanted = mean if model.average else last

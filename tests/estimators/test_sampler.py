@@ -16,6 +16,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import onmargin as om
 from onmargin.learn import queries
 
+from ..students import PLAIN
 from ..uncompiled import Comparisons
 
 ROWS = 160
@@ -30,7 +31,7 @@ DICTS = [dict(zip("abcd", row.tolist(), strict=True)) for row in X]
 
 def selective(estimator: Any = None, **more: Any) -> Any:
     """A sampler around a Perceptron of two classes."""
-    return om.SelectiveSampler(estimator or om.Perceptron(classes=(0, 1)), **more)
+    return om.SelectiveSampler(estimator or om.Perceptron(classes=(0, 1), **PLAIN), **more)
 
 
 def play(  # noqa: C901
@@ -113,22 +114,13 @@ def test_a_perceptron_that_asks_is_the_oracle(told):
 
 @pytest.mark.parametrize("told", [{}, {"rule": "adaptive", "delta": 0.02}, RULES[6]], ids=str)
 def test_pa1_that_asks_is_the_oracle(told):
-    model = selective(
-        om.PassiveAggressiveClassifier(C=0.2, classes=(0, 1), average=False, intercept_scaling=1.0), **told
-    )
+    model = selective(om.PassiveAggressiveClassifier(C=0.2, classes=(0, 1), **PLAIN), **told)
     agrees(model, X, TWO, GRAM, C=0.2, **told)
 
 
 def test_of_several_classes_the_gap_decides():
     for told in ({"delta": 0.5}, {"rule": "margin", "delta": 0.5}):
-        agrees(
-            selective(om.Perceptron(average=False, intercept_scaling=1.0), **told),
-            X,
-            THREE,
-            GRAM,
-            outputs=3,
-            **told,
-        )
+        agrees(selective(om.Perceptron(**PLAIN), **told), X, THREE, GRAM, outputs=3, **told)
 
 
 def test_a_kernel_learner_that_asks_is_the_oracle_of_its_gram_matrix():
@@ -190,10 +182,10 @@ def test_answers_that_are_missing_are_skipped(missing):
     y = np.where(there, TWO, None)
     y[~there] = missing
     model = selective().partial_fit(X[:90], y[:90]).partial_fit(X[90:], y[90:])
-    plain = om.Perceptron(classes=(0, 1)).partial_fit(X[there], TWO[there])
+    plain = om.Perceptron(classes=(0, 1), **PLAIN).partial_fit(X[there], TWO[there])
     assert_array_equal(model.coef_, plain.coef_)
     assert model.n_queries_ == 0 and model.t_ == there.sum()
-    one, inner = selective(), om.Perceptron(classes=(0, 1))
+    one, inner = selective(), om.Perceptron(classes=(0, 1), **PLAIN)
     for x, label, here in zip(DICTS, y, there, strict=True):
         one.learn_one(x, label)
         if here:

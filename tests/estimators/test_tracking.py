@@ -25,6 +25,7 @@ import onmargin as om
 from onmargin.errors import BadInput
 
 from ..soaking import either, soaked
+from ..students import plain
 from ..uncompiled import Comparisons
 from .refusals import refuses
 from .test_paired_conformance import answers, judge
@@ -55,7 +56,7 @@ each_tracker = pytest.mark.parametrize("name", TRACKERS)
 
 def made(name, **more):
     cls, told = LEARNERS[name]
-    return cls(**(told | more))
+    return plain(cls, **told | more)
 
 
 def demand(scores, y):

@@ -19,6 +19,7 @@ import onmargin as om
 from onmargin.errors import BadInput
 
 from ..oracles_pegasos import hypotheses, objective
+from ..students import PLAIN
 
 DRAW = np.random.default_rng(5)
 X = DRAW.normal(size=(80, 4))
@@ -32,7 +33,7 @@ HEAVY = 1e8  # the weight of the regulariser at which only the prior is left
 
 def learner(prior, lam=0.1, **parameters):
     return om.Pegasos(
-        **{"lam": lam, "prior": prior, "tol": None, "max_iter": 3, "random_state": 0} | parameters
+        **{"lam": lam, "prior": prior, "tol": None, "max_iter": 3, "random_state": 0} | PLAIN | parameters
     )
 
 

@@ -161,12 +161,13 @@ class Model:
         return sum(array.size for array in self.space)
 
     def lengths(self, rows: Rows, count: int) -> np.ndarray:
-        """|x|^2 of rows 0 .. count - 1."""
-        if isinstance(rows, Sparse):
-            used = np.square(rows.values[: rows.starts[count]], dtype=float)
-            sums = np.add.reduceat(np.r_[used, 0.0], rows.starts[:count])
-            return np.where(np.diff(rows.starts[: count + 1]) > 0, sums, 0.0) + rows.bias**2
-        return np.asarray(np.square(rows.values[:count], dtype=float).sum(axis=1) + rows.bias**2)
+        """|x|^2 of rows 0 .. count - 1; not finite where a row is to be refused."""
+        with np.errstate(over="ignore"):
+            if isinstance(rows, Sparse):
+                used = np.square(rows.values[: rows.starts[count]], dtype=float)
+                sums = np.add.reduceat(np.r_[used, 0.0], rows.starts[:count])
+                return np.where(np.diff(rows.starts[: count + 1]) > 0, sums, 0.0) + rows.bias**2
+            return np.asarray(np.square(rows.values[:count], dtype=float).sum(axis=1) + rows.bias**2)
 
     # ---- copies and files
 
