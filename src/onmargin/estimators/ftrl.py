@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,6 @@ from sklearn.utils.metaestimators import available_if
 from ..compiled.parts import plain as plain_python
 from ..errors import BadInput, shown
 from ..interface.classifier import Classifier
-from ..interface.dicts import open_stream
 from ..interface.fields import (
     Averaged,
     Horizon,
@@ -27,7 +25,7 @@ from ..interface.fields import (
     one_of,
     plain,
 )
-from ..interface.guard import alone, answers
+from ..interface.guard import answers
 from ..interface.learner import Learner
 from ..interface.regressor import Regressor
 from ..models.table import LOSSES, STEPS
@@ -301,17 +299,6 @@ class FTRLClassifier(FTRL, Classifier, Linear, Averaged, Labelled, Horizon, Regu
         """1 / (1 + e^-s) for `classes_[1]`; two classes and the logistic loss only."""
         positive = expit(self.decision_function(X))
         return np.asarray(np.c_[1 - positive, positive])
-
-    @alone
-    def predict_proba_one(self, x: Mapping[Hashable, float]) -> dict[Hashable, float]:
-        """The same for one dict."""
-        if self._loss_name != "logistic" or (self._labels is not None and self._targets().outputs()[0] > 1):
-            raise NotImplementedError("predict_proba_one is there for loss='logistic' and two classes")
-        if self._model is None or self._labels is None or not self._labels.known:
-            return {}
-        positive = float(expit((self._stream or open_stream(self)).scores(x)[0, 0]))
-        known = self._labels.known
-        return {known[0]: 1.0} if len(known) == 1 else {known[0]: 1 - positive, known[1]: positive}
 
 
 @learner

@@ -31,6 +31,7 @@ from .labels import check_label, distinct, is_missing, shortened
 from .missing import are_known, filled, indexable, known_labels, labels_of, one_kind, rows_of
 from .other_names import refuse_params
 from .river import River
+from .shares import EVEN, Share, Sides
 from .state import seed_in
 from .tables import Table, checked_chance, checked_weights, in_one_line
 from .twins import of_asker, own
@@ -429,6 +430,11 @@ class AsksForLabels(ClassifierMixin, River):  # type: ignore[misc]
     def predict_one(self, x: Example) -> Any:
         """The label; None before any."""
         return self.inside().predict_one(x)
+
+    @alone
+    def predict_proba_one(self, x: Example) -> Share | Sides:
+        """The learner's score, squashed; before any label {}, or (two classes only) even shares."""
+        return self.inside().predict_proba_one(x) or ({} if self._multiclass else dict(EVEN))
 
     # ---- files
 

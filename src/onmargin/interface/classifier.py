@@ -14,6 +14,8 @@ from .guard import alone, answers, changes, in_place
 from .label_targets import LabelTargets
 from .labels import Labels, in_order, listed, shortened
 from .learner import Learner
+from .shares import Share, Sides, shares, shares_of_one, sides_of_one
+from .weights import frame_of
 
 
 class Classifier(ClassifierMixin, Learner):  # type: ignore[misc]
@@ -132,6 +134,30 @@ class Classifier(ClassifierMixin, Learner):  # type: ignore[misc]
     def predict_many(self, X: object) -> Any:
         """A frame's answers as a series."""
         return predict_many(self, X, self.predict_one, self.predict)
+
+    @alone
+    def predict_proba_one(self, x: Example) -> Share | Sides:
+        """The score squashed into a share for each label, the answer first; {} before any label.
+
+        Two classes: 1 / (1 + e^-s); several: e^s_k / sum_j e^s_j; sets: {label: {True: ..., False: ...}},
+        a sigmoid each. It orders as the scores do, so that River's ROCAUC, ensembles and model selection
+        work; it is *not calibrated* (a margin is no log-odds, the logistic loss apart): for probabilities
+        to rely on use CalibratedClassifierCV.
+        """
+        labels = self._labels
+        if self._model is None or labels is None or not labels.known:
+            return {}
+        decisions = self._targets().decisions((self._stream or open_stream(self)).scores(x))
+        return (sides_of_one if labels.sets else shares_of_one)(labels.known, decisions)
+
+    @answers
+    def predict_proba_many(self, X: Any) -> Any:
+        """The same for a frame's rows, a column for each label in the order of `classes_`; not for sets."""
+        if self._labels is not None and self._labels.sets:
+            raise BadInput("predict_proba_many is for one label a row; use predict_proba_one for sets")
+        known = self.known_labels() if self._model is not None else []
+        found = shares(self.decision_function(X), len(known)) if known else np.zeros((len(X), 0))
+        return frame_of(found, known, X.index)
 
     @property
     def threshold_(self) -> Any:

@@ -11,7 +11,7 @@ import importlib.abc
 import importlib.machinery
 import inspect
 import sys
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import ModuleType
 from typing import Any, ClassVar, Self
 
@@ -127,12 +127,6 @@ class River(BaseEstimator):  # type: ignore[misc]
 
     def _unit_test_skips(self) -> set[str]:
         return set(self.not_in_river())
-
-    def predict_proba_one(self, x: Mapping[Hashable, float]) -> dict[Hashable, float]:
-        """Margins are not probabilities; calibrate them with CalibratedClassifierCV."""
-        raise NotImplementedError(
-            f"{type(self).__name__} gives margins, not probabilities; use predict_one, or calibrate"
-        )
 
 
 repr_of: Callable[[BaseEstimator, int], str] = BaseEstimator.__repr__

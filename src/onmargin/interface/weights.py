@@ -6,7 +6,7 @@ its first data and its examples are treated, and what its users see of it.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -233,13 +233,15 @@ def top_features(owner: Learner, table: np.ndarray, k: int) -> Any:
     return frame_of(rows, ["class", "feature", "weight"])
 
 
-def frame_of(rows: list[tuple[Any, ...]], columns: list[str]) -> Any:
+def frame_of(
+    rows: list[tuple[Any, ...]] | np.ndarray, columns: Sequence[object], index: object = None
+) -> Any:
     """Lines as a pandas frame."""
     try:
         import pandas as pd
     except ImportError:
         raise extra("pandas", "frames") from None
-    return pd.DataFrame(rows, columns=columns)
+    return pd.DataFrame(rows, columns=columns, index=index)
 
 
 __all__ = ["BoundStream", "WeightsForm", "frame_of", "top_features"]
