@@ -28,7 +28,7 @@ def shares(decisions: np.ndarray, labels: int) -> np.ndarray:
 
 
 def shares_of_one(known: list[Hashable], decisions: np.ndarray) -> Share:
-    """Of one row of decisions; the answer comes first, also of equal shares (of which River takes the first)."""
+    """Of one row of decisions; the answer comes first, also of equal shares (River takes the first)."""
     found = shares(decisions, len(known))[0].tolist()
     if len(known) == 1 and isinstance(known[0], bool):  # the other is no secret
         return {known[0]: 1.0, not known[0]: 0.0}

@@ -27,6 +27,9 @@ from ..learn.spaces.pegasos import SHRUNK
 from ..learn.spaces.ridge import FULL_RIDGE, RIDGE
 from ..learn.tasks import Task, bandit, costs, label_sets, numbers
 from ..learn.tasks import classes as tasks
+from .compiling import listen
+
+listen()  # whoever waits for a loop of the table is told
 
 _loops: dict[str, Part] = {}  # loops as parts of another
 
