@@ -43,6 +43,8 @@ _HOMES = {
     "sweep": "protocols.sweep",
     "Progress": "results.progress",
     "SweepResult": "results.sweep_result",
+    "top_features": "protocols.speaking",
+    "explain": "protocols.speaking",
     "svm_optimum": "protocols.optimum",
     "merge": "protocols.merge",
     "save": "protocols.files",

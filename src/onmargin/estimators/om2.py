@@ -206,7 +206,7 @@ class OM2(KernelForm, Classifier, Passes, Shuffled, Growing, Labelled):
         return kernel_bars(names, self.kernel_weights_, ax=ax)
 
     @answers
-    def explain(self, x: object, k: int | None = None) -> Any:
+    def explain(self, x: object, k: int | None = None, feature_names: object = None) -> Any:
         """Not for many kernels."""
         raise BadInput("OM2 has many kernels to explain with; look at kernel_weights_, or plot_kernels()")
 

@@ -228,9 +228,9 @@ class PairedClassifier(KernelForm, Classifier, Linear, Averaged, Classes, Kernel
         return np.asarray(super().intercept_ - self._fitted().thresholds)
 
     @answers
-    def explain(self, x: object, k: int | None = None) -> Any:
+    def explain(self, x: object, k: int | None = None, feature_names: object = None) -> Any:
         """What each feature (or support vector) adds to each score, and the threshold takes away."""
-        found = super().explain(x, k)
+        found = super().explain(x, k, feature_names)
         if not self._in_kernel or self.rule != "auc":
             return found
         names, middles = self._targets().output_names(), self._fitted().thresholds

@@ -235,10 +235,10 @@ class PassiveAggressiveUniclass(
         """A frame's answers as a series."""
         return predict_many(self, X, self.predict_one, self.predict)
 
-    def top_features(self, k: int = 10) -> Any:
+    def top_features(self, k: int = 10, feature_names: object = None) -> Any:
         """Not for a ball."""
         raise BadInput("a ball has a distance, not a sum to explain; see center_ and radius_")
 
-    def explain(self, x: object, k: int | None = None) -> Any:
+    def explain(self, x: object, k: int | None = None, feature_names: object = None) -> Any:
         """Not for a ball."""
         raise BadInput("a ball has a distance, not a sum to explain; see score_samples and radius_")

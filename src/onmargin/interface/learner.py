@@ -487,20 +487,24 @@ class Learner(River):
         return self._form().intercept()
 
     @answers
-    def top_features(self, k: int = 10) -> Any:
-        """The k heaviest features of every output: columns class, feature, weight."""
-        return top_features(self, self.coef_, k)
+    def top_features(self, k: int = 10, feature_names: object = None) -> Any:
+        """The k heaviest features of every output: columns class, feature, weight.
+
+        feature_names : what the columns are called, where X had no names: a list, or what has
+            `get_feature_names_out` (a fitted vectorizer, `pipeline[:-1]`). See also `om.top_features`.
+        """
+        return top_features(self, self.coef_, k, feature_names)
 
     @answers
-    def explain(self, x: Any, k: int | None = None) -> Any:
+    def explain(self, x: object, k: int | None = None, feature_names: object = None) -> Any:
         """What each feature of one example adds to each score: weight times value.
 
         Columns class, feature, value, weight, contribution; the constant coordinate is the row
         "(intercept)". The contributions of a class add up to its linear score. In kernel form: what each
         support vector adds; columns class, support (its number in `support_`), coefficient, kernel,
-        contribution.
+        contribution (`feature_names`, as for `top_features`, have no part in it).
         """
-        return self._form().explain(x, k, self.intercept_)
+        return self._form().explain(x, k, self.intercept_, feature_names)
 
     # ---- what protocols and files ask of it
 

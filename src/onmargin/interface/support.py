@@ -362,7 +362,7 @@ class SupportForm(WeightsForm):
             raise BadInput(f"the comparator has shape {table.shape}; wanted {wanted}, one number per row")
         return model.comparator_scores(self.learner._rows(X), table.T)
 
-    def explain(self, x: Any, k: int | None, intercept: np.ndarray) -> Any:
+    def explain(self, x: Any, k: int | None, intercept: np.ndarray, feature_names: object = None) -> Any:
         """What each support vector adds to each score of one example."""
         owner, model = self.learner, self.learner._support()
         if isinstance(x, Mapping):

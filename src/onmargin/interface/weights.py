@@ -6,13 +6,14 @@ its first data and its examples are treated, and what its users see of it.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from ..errors import BadInput, extra, shown
+from ..errors import BadInput, extra, plain_number, shown
 from ..features.matrices import canonical
 from ..features.slots import Slots
 from ..features.tables import to_rows
@@ -188,11 +189,12 @@ class WeightsForm:
             raise BadInput(f"the comparator has shape {table.shape}; wanted {wanted}")
         return np.asarray(np.asarray(X @ table.T) + intercept)
 
-    def explain(self, x: object, k: int | None, intercept: np.ndarray) -> Any:
+    def explain(self, x: object, k: int | None, intercept: np.ndarray, feature_names: object = None) -> Any:
         """What each feature of one example adds to each score: weight times value."""
         owner = self.owner
-        names, values = _one_example(x, owner._columns.names)
-        coefficients, known = self.coef(), {name: j for j, name in enumerate(owner._columns.names)}
+        called = names_of(owner, feature_names)
+        names, values = _one_example(x, called)
+        coefficients, known = self.coef(), {name: j for j, name in enumerate(called)}
         rows = []
         for label, weights, constant in zip(
             owner._targets().output_names(), coefficients, intercept, strict=True
@@ -224,9 +226,29 @@ def _one_example(x: Any, known: list[Hashable]) -> tuple[list[Hashable], list[fl
     return known, row.tolist()
 
 
-def top_features(owner: Learner, table: np.ndarray, k: int) -> Any:
+def names_of(owner: Learner, given: object) -> list[Hashable]:
+    """What the features are called: as the model knows them, or as they are given, one name each."""
+    known = owner._columns.names
+    if given is None:
+        return known
+    wanted = f"wanted one name for each of the {len(known)} features"
+    given = given.get_feature_names_out() if hasattr(given, "get_feature_names_out") else given
+    if isinstance(given, str | Mapping) or not isinstance(given, Iterable):
+        raise BadInput(f"feature_names={shown(given)}; {wanted}")
+    names = [plain_number(name) for name in given]
+    if len(names) != len(known):
+        raise BadInput(f"feature_names has {len(names)} names; {wanted}")
+    counts = Counter(map(repr, names))
+    if len(counts) < len(names):
+        raise BadInput(
+            f"feature_names has {counts.most_common(1)[0][0]} more than once; {wanted}, all different"
+        )
+    return names
+
+
+def top_features(owner: Learner, table: np.ndarray, k: int, feature_names: object = None) -> Any:
     """The k heaviest features of every output: columns class, feature, weight."""
-    names, rows = owner._columns.names, []
+    names, rows = names_of(owner, feature_names), []
     for label, weights in zip(owner._targets().output_names(), table, strict=True):
         heaviest = np.argsort(-np.abs(weights), kind="stable")[:k]
         rows += [(label, names[j], float(weights[j])) for j in heaviest]
