@@ -163,8 +163,8 @@ def test_lanes_and_others_in_one_grid():
     grid = [{"C": [0.01, 0.1]}, {"step": ["pa2"]}, {"average": [True], "C": [1.0, 2.0]}]
     result = om.sweep(model, grid, X, Y)
     assert [config.get("C") for config in result.configs] == [0.01, 0.1, None, 1.0, 2.0]
-    assert result.in_lanes == 4
-    agrees(result, separate(model, result.configs, X, Y), MORE, MORE_Y)
+    assert result.in_lanes == 2  # two with an average are scored by it, one of pa2 is alone
+    agrees(result, separate(model, result.configs, X, Y, scored_by="model"), MORE, MORE_Y)
 
 
 @pytest.mark.parametrize(
@@ -197,6 +197,9 @@ REFUSED = {
     "no dict": (3, "wanted a dict"),
     "a list of numbers": ([1.0, 2.0], "wanted a dict"),
     "an empty grid": ([], "wanted a dict"),
+    "an empty dict": ({}, "is empty; wanted at least one parameter"),
+    "empty dicts": ([{}, {}], "is empty; wanted at least one parameter"),
+    "a nested name": ({"estimator__C": [1.0]}, "no parameter 'estimator__C'; the grid may have C"),
     "None": (None, "wanted a dict"),
     "a value that cannot be": ({"C": [1.0, -1.0]}, "C=-1.0"),
     "a step that cannot be": ({"step": ["pa1", "pa9"]}, "step='pa9'"),

@@ -62,6 +62,11 @@ class CandidateClassifier(Grouped, Passes, Shuffled, Intercept, Averaged):
 
     not_in_sklearn = NOT_OF_GROUPS
 
+    @property
+    def kind(self) -> str:
+        """What it learns: "choices"."""
+        return "choices"
+
     def numbers(self) -> Numbers:
         """C, and the step against the best rival."""
         chosen = {"C": self.C, "margin": 1.0, "rule": "rival", "step": self.step}

@@ -15,6 +15,7 @@ from ..learn.vocabulary import NONE, Examples
 from ..models.paired import PairedModel
 from ..models.pairing import Given
 from ..models.weights import Model
+from ..results.progress import Progress, Totals
 from .guard import answers, changes
 from .learner import Learner
 from .passes import Sums, run_passes
@@ -46,6 +47,11 @@ class Grouped(Learner):
         """One number per row, checked; `count` groups."""
         raise NotImplementedError
 
+    @property
+    def kind(self) -> str:
+        """What it learns: "ranks"."""
+        return "ranks"
+
     def row(self, problem: str) -> str:
         """For its Space and its answers."""
         return "pa1.binary"
@@ -59,24 +65,57 @@ class Grouped(Learner):
     def _learn_groups(self, X: Any, y: Any, qid: Any, fresh: bool, passes: bool) -> Self:
         if fresh:
             self._forget()
+        X, model, groups, truth, count = self._ready(X, y, qid, passes)
+        if passes:
+            self._pass_often(X, model, groups, truth, count)
+            if self._averages_fits:
+                model.take_mean()
+        else:
+            self._pass(X, model, groups, truth, np.arange(count))
+        return self
+
+    @changes
+    def watch_groups(self, X: object, y: object, qid: object, judged: bool) -> Progress:
+        """Answer each group, then learn it, in order of appearance: as `partial_fit` of one after the other.
+
+        judged : answers are the averages'. The run's rounds are the model's; its scores have a line per row.
+        """
+        table, model, groups, truth, count = self._ready(X, y, qid, False)
+        order = np.argsort(groups, kind="stable")
+        ends = np.cumsum(np.bincount(groups, minlength=count))
+        scores, sums, skipped = np.zeros(len(groups)), np.zeros(4), 0
+        for rows in np.split(order, ends[:-1]):
+            some = table[rows]
+            scores[rows] = model.scores(self._rows(some), len(rows), judged)[0][:, 0]
+            done = self._pass(some, model, np.zeros(len(rows), np.int64), truth[rows], np.arange(1))
+            sums += done.rounds, done.errors, done.updates, done.loss
+            skipped += getattr(self, "n_skipped_", 0)
+        if skipped:
+            self.n_skipped_ = skipped
+        rounds, errors, updates = map(int, sums[:3])
+        counted = np.ones(len(groups), bool)
+        lines = {"scores": scores, "predictions": scores, "counted": counted, "queried": counted}
+        totals = Totals(rounds, 0, errors, updates, float(sums[3]))
+        run = Progress(self._original(), totals, truth, table, lines, kind=self.kind)
+        run.groups = groups
+        return run
+
+    def _ready(
+        self, X: Any, y: object, qid: object, fitting: bool
+    ) -> tuple[Table, PairedModel, np.ndarray, np.ndarray, int]:
+        """Table, model (a copy to learn on), groups, truths and how many groups; all checked."""
         X = self._table(X, reset=self._model is None, learning=True)
         groups, count = read_groups(qid, X.shape[0])
         truth = self._read_truth(y, groups, count)
-        model = self._new_model(X.shape[1], fitting=passes) if self._model is None else self._model.copy()
+        model = self._new_model(X.shape[1], fitting=fitting) if self._model is None else self._model.copy()
         self._form().check_start(model)
         self._fit_in(model, X)
-        self._refresh(model, fitting=passes)
+        self._refresh(model, fitting=fitting)
         self._model = model
         bad = first_not_finite(self._rows(X), X.shape[0])
         if bad < X.shape[0]:
             raise self._bad_row(X, bad)
-        if passes:
-            self._pass_often(X, cast(PairedModel, model), groups, truth, count)
-            if self._averages_fits:
-                model.take_mean()
-        else:
-            self._pass(X, cast(PairedModel, model), groups, truth, np.arange(count))
-        return self
+        return X, cast(PairedModel, model), groups, truth, count
 
     def _pass_often(
         self, X: Table, model: PairedModel, groups: np.ndarray, truth: np.ndarray, count: int

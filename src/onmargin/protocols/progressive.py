@@ -41,8 +41,7 @@ def progressive(
     >>> run.rounds, bool(run.error_rate < 0.15)
     (1797, True)
     """
-    if scored_by not in ("running", "model"):
-        raise BadInput(f"scored_by={shown(scored_by)}; wanted 'running' or 'model'")
+    require_scored_by(scored_by)
     if trace not in ("full", "sums"):
         raise BadInput(f"trace={shown(trace)}; wanted 'full' or 'sums'")
     if isinstance(model, Grouped):
@@ -59,8 +58,7 @@ def progressive(
         raise BadInput(f"every={shown(every)}; wanted a whole number of rounds")
     if isinstance(X, list) and X and isinstance(X[0], dict):
         raise BadInput("got a list of dicts and y; give pairs instead: zip(dicts, y)")
-    learner = getattr(model, "estimator", model)  # the one inside a sampler
-    judged = scored_by == "model" and bool(getattr(learner, "_averages", False))
+    judged = judged_by_average(model, scored_by)
     wanted = Wanted(sample_weight, chance, classes, judged, trace == "full", every, delay)
     if hasattr(X, "shape") or (y is not None and not isinstance(X, dict)):
         return model.watch(X, y, wanted) if drift is None else play_with_drift(model, X, y, drift, wanted)
@@ -71,3 +69,20 @@ def progressive(
             "an iterable carries its own weights and order; delay=, sample_weight= and chance= are for arrays"
         )
     return model.watch_each(X, wanted)
+
+
+def require_scored_by(scored_by: str) -> None:
+    """Refuse all but the two there are."""
+    if scored_by not in ("running", "model"):
+        raise BadInput(f"scored_by={shown(scored_by)}; wanted 'running' or 'model'")
+
+
+def judged_by_average(model: object, scored_by: str) -> bool:
+    """Are the answers of a run those of averaged weights?"""
+    learner = getattr(model, "estimator", model)  # the one inside a sampler
+    return scored_by == "model" and bool(getattr(learner, "_averages", False))
+
+
+def average_of(model: object) -> object:
+    """The parameter `average` of a learner, or of the one inside a sampler."""
+    return getattr(getattr(model, "estimator", model), "average", False)

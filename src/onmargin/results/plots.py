@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from ..errors import extra
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 STYLES = ("-", "--", "-.", ":")
+MEASURED = {"error_rate": "online error", "mae": "mean absolute error, online"}
 
 
 def _pyplot() -> Any:
@@ -70,7 +72,12 @@ def _said(value: float, percent: bool) -> str:
 
 
 def sweep_lines(
-    rows: list[dict[str, Any]], configs: list[dict[str, Any]], criterion: str, best: int, ax: Any = None
+    rows: list[dict[str, Any]],
+    configs: list[dict[str, Any]],
+    criterion: str,
+    best: int,
+    better: Callable[[np.ndarray], float] = min,
+    ax: Any = None,
 ) -> Any:
     """The criterion against the parameter with the most numbers, a line for each choice of the others.
 
@@ -91,7 +98,7 @@ def sweep_lines(
         ax.plot(at, error, style, color=colour, lw=1.8, marker="o", ms=3.5)
         known = error[np.isfinite(error)]
         if name and known.size:
-            ends.append((float(known[-1]), f"{name}  best {_said(float(known.min()), percent)}", colour))
+            ends.append((float(known[-1]), f"{name}  best {_said(float(better(known)), percent)}", colour))
     top, value = configs[best], rows[best][criterion]
     ax.plot(places[repr(top.get(along))], value, "o", ms=11, mfc="none", mec="black", mew=1.5)
     said = ", ".join(f"{name}={_short(v)}" for name, v in top.items())
@@ -102,7 +109,7 @@ def sweep_lines(
     elif min(values) > 0 and max(values) > 20 * min(values):
         ax.set_xscale("log")
     ax.set_xlabel(along)
-    ax.set_ylabel("online error" if percent else "mean absolute error, online")
+    ax.set_ylabel(MEASURED.get(criterion, f"{criterion}, online"))
     if percent:
         ax.yaxis.set_major_formatter(lambda value, _: f"{100 * value:g} %")
     ax.spines[["top", "right"]].set_visible(False)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -41,6 +40,7 @@ class Progress:
         self.losses, self.steps = lines.get("losses"), lines.get("steps")
         self.queried = lines.get("queried")
         self.counted = lines.get("counted", self.queried)  # rounds that are judged: all that have a label
+        self.groups: np.ndarray | None = None  # the group of each row, of learners of groups
         self.drifts: list[int] = []  # rounds at which a detector raised its alarm
         self._curve, self._every = curve or [], every
 
@@ -105,43 +105,12 @@ class Progress:
 
         Labels: accuracy, error_rate, balanced_accuracy, f1; auc (two classes), auc_all_pairs and
         auc_one_vs_all (several), ranking_loss, one_error, coverage and lrap (sets). Numbers: mae, rmse, r2.
+        Groups: ndcg (ranks), one_error, mean_average_precision, auc.
         An answer of None (before any label) counts as wrong, and is left out of all but the first two.
         """
-        from sklearn import metrics as m
+        from .scoring import measures
 
-        from . import metrics as ranked
-
-        if self.predictions is None or self.y is None:
-            raise BadInput("metrics need answers and truths; run with trace='full' and y")
-        seen = np.asarray(self.counted, bool)
-        y, answers = np.asarray(self.y)[seen], np.asarray(self.predictions)[seen]
-        if y.dtype == object and len({type(label) for label in y}) == 1:
-            y = np.array(y.tolist())  # (labels beside missing ones, which are left out)
-        scores = np.asarray(self.scores)[seen]
-        right = float(np.mean(1.0 - self.wrong()[seen])) if self.kind == "labels" else 0.0
-        if answers.dtype == object:
-            given = np.array([answer is not None for answer in answers])
-            y, scores = y[given], scores[given]
-            answers = np.array(answers[given].tolist())
-        binary = y.ndim == 1 and len(np.unique(y)) <= 2
-        average = {"average": "binary", "pos_label": np.unique(y)[-1]} if binary else {"average": "macro"}
-        known: dict[str, Any] = {
-            "accuracy": lambda: right,
-            "error_rate": lambda: 1 - right,
-            "balanced_accuracy": lambda: m.balanced_accuracy_score(y, answers),
-            "f1": lambda: m.f1_score(y, answers, zero_division=0, **average),
-        }
-        measures: tuple[str, ...] = ("auc",) if binary and scores.ndim == 1 else ()
-        if scores.ndim == 2:
-            several = ("auc_all_pairs", "auc_one_vs_all")
-            measures = several if y.ndim == 1 else ("ranking_loss", "one_error", "coverage", "lrap")
-        known |= {name: partial(getattr(ranked, name), y, scores) for name in measures}
-        if self.kind != "labels":
-            known = {
-                "mae": lambda: m.mean_absolute_error(y, answers),
-                "rmse": lambda: m.root_mean_squared_error(y, answers),
-                "r2": lambda: m.r2_score(y, answers),
-            }
+        known = measures(self)
         for name in names:
             if name not in known:
                 raise BadInput(f"no metric {shown(name)} for this run; there are {', '.join(known)}")

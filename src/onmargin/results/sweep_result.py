@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..errors import BadInput, extra, plain_number
+from .scoring import Scoring, scoring_of
 
 Line = dict[str, Any]
 """What one configuration came to, by name."""
@@ -17,23 +18,34 @@ DIVERGED: Line = {
 }  # fmt: skip
 
 
+# What is said of a configuration, by what is learned; then what it is judged by, where that is another.
+SHOWN = {
+    "labels": ("rounds", "mistakes", "updates", "error_rate", "mean_loss"),
+    "numbers": ("rounds", "mistakes", "updates", "mean_loss", "mae"),
+    "ranks": ("rounds", "updates", "mean_loss", "ndcg"),
+    "choices": ("rounds", "updates", "mean_loss", "one_error"),
+}
+
+
 class SweepResult:
     """Progressive error of every configuration, and its learner.
 
-    `rows` has a dict for each: its parameters, error_rate (numbers: mae), mean_loss, mistakes,
-    updates, rounds. `table` is the same as a frame. Classes are judged by the error rate, numbers by
-    the mean absolute error, ties by the mean loss and then by the order of the grid.
+    `rows` has a dict for each: its parameters, error_rate (numbers: mae; ranks: ndcg), mean_loss,
+    mistakes, updates, rounds, and what `scoring` asked for. `table` is the same as a frame. `criterion` is
+    the column they are judged by, `greater_is_better` which way round; ties go by the mean loss and then
+    by the order of the grid.
     """
 
     def __init__(
-        self, configs: list[dict[str, Any]], lines: list[dict[str, Any]], make: Callable[[int], Any],
-        kind: str, in_lanes: int,
+        self, configs: list[dict[str, Any]], lines: list[Line], make: Callable[[int], Any],
+        kind: str, in_lanes: int, scoring: Scoring | None = None,
     ) -> None:  # fmt: skip
         self.configs, self.kind, self.in_lanes = configs, kind, in_lanes
-        self.criterion = "error_rate" if kind == "labels" else "mae"
-        dropped = "mae" if kind == "labels" else "error_rate"
+        scoring = scoring or scoring_of(None, kind)
+        self.criterion, self.greater_is_better = scoring.name, scoring.greater
+        columns = dict.fromkeys((*SHOWN[kind], scoring.name))
         self.rows = [
-            {**config, **{k: plain_number(v) for k, v in line.items() if k != dropped}}
+            {**config, **{name: plain_number(line.get(name, math.nan)) for name in columns}}
             for config, line in zip(configs, lines, strict=True)
         ]
         self._make = make
@@ -41,7 +53,7 @@ class SweepResult:
 
     def _rank(self, number: int) -> tuple[float, float, int]:
         row = self.rows[number]
-        judged = float(row[self.criterion])
+        judged = -float(row[self.criterion]) if self.greater_is_better else float(row[self.criterion])
         return (math.inf if math.isnan(judged) else judged), float(row["mean_loss"]), number
 
     def __repr__(self) -> str:
@@ -83,4 +95,5 @@ class SweepResult:
         if not any(self.configs):
             raise BadInput("nothing was varied; there is nothing to draw")
 
-        return sweep_lines(self.rows, self.configs, self.criterion, self.best_index, ax=ax)
+        best = max if self.greater_is_better else min
+        return sweep_lines(self.rows, self.configs, self.criterion, self.best_index, best, ax=ax)
