@@ -196,6 +196,16 @@ def test_nested_names_reach_the_learner_inside():
     assert averages.rows[0]["mistakes"] != averages.rows[1]["mistakes"]
 
 
+def test_a_sampler_of_dicts_keeps_no_scores_and_is_judged_by_its_answers():
+    sampler = om.SelectiveSampler(om.PassiveAggressiveClassifier(), random_state=0)
+    stream = list(zip(ROWS, Y.tolist(), strict=True))
+    result = om.sweep(sampler, {"estimator__C": CS}, stream, scoring="f1")
+    run = om.progressive(sampler.clone().set_params(estimator__C=CS[0]), stream)
+    assert result.rows[0]["f1"] == run.metrics("f1")["f1"]
+    with pytest.raises(BadInput, match="no metric 'auc' for this run; there are accuracy"):
+        om.sweep(sampler, {"estimator__C": CS}, stream, scoring="auc")
+
+
 def test_learners_in_a_grid_stay_as_they_are():
     given = [om.Perceptron(), om.PassiveAggressiveClassifier()]
     sampler = om.SelectiveSampler(om.Perceptron(), random_state=0)

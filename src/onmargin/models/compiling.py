@@ -73,11 +73,12 @@ class CompilingWord:
 
     def _speak(self) -> None:
         with self.lock:
-            if self.open and not self.said and may_speak():
-                self.said = True
-                with suppress(OSError, ValueError):  # the terminal has gone
-                    sys.stderr.write(new_line() + WORD)
-                    sys.stderr.flush()
+            wanted = self.open and not self.said and may_speak()
+            self.said = self.said or bool(wanted)
+        if wanted:  # (without the lock: a terminal may hold its writers up, and nobody waits for us)
+            with suppress(OSError, ValueError):  # it has gone
+                sys.stderr.write(new_line() + WORD)
+                sys.stderr.flush()
 
 
 def may_speak() -> bool:

@@ -84,6 +84,8 @@ def measures(run: Progress) -> dict[str, Measure]:
     if scores.ndim == 2:
         several = ("auc_all_pairs", "auc_one_vs_all")
         named = several if y.ndim == 1 else ("ranking_loss", "one_error", "coverage", "lrap")
+    if np.isnan(scores).any():  # learners that ask keep none of dicts
+        named = ()
     return known | {name: partial(getattr(of_scores, name), y, scores) for name in named}
 
 
