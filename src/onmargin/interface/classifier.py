@@ -147,8 +147,10 @@ class Classifier(ClassifierMixin, Learner):  # type: ignore[misc]
         labels = self._labels
         if self._model is None or labels is None or not labels.known:
             return {}
-        decisions = self._targets().decisions((self._stream or open_stream(self)).scores(x))
-        return (sides_of_one if labels.sets else shares_of_one)(labels.known, decisions)
+        scores = (self._stream or open_stream(self)).scores(x)
+        if labels.sets:
+            return sides_of_one(labels.known, self._targets().decisions(scores)[0].tolist())
+        return shares_of_one(labels.known, scores[0].tolist())
 
     @answers
     def predict_proba_many(self, X: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable
 
 import numpy as np
@@ -27,22 +28,30 @@ def shares(decisions: np.ndarray, labels: int) -> np.ndarray:
     return np.asarray(softmax(decisions, axis=1))
 
 
-def shares_of_one(known: list[Hashable], decisions: np.ndarray) -> Share:
-    """Of one row of decisions; the answer comes first, also of equal shares (River takes the first)."""
-    found = shares(decisions, len(known))[0].tolist()
-    if len(known) == 1 and isinstance(known[0], bool):  # the other is no secret
-        return {known[0]: 1.0, not known[0]: 0.0}
-    if decisions.ndim == 1:
-        order = [1, 0] if len(known) > 1 and decisions[0] >= 0.0 else range(len(known))
-    else:
-        order = np.argsort(-decisions[0], kind="stable").tolist()
-    return {known[k]: found[k] for k in order}
+def shares_of_one(known: list[Hashable], scores: list[float]) -> Share:
+    """Of one row, in plain Python; the answer comes first, also of equal shares (River takes the first)."""
+    if len(known) == 1:  # of two truths the other is no secret
+        only = known[0]
+        return {only: 1.0, not only: 0.0} if isinstance(only, bool) else {only: 1.0}
+    if len(scores) == 1:
+        answer, larger, smaller = _sides(scores[0], scores[0] >= 0.0)
+        return {known[answer]: larger, known[not answer]: smaller}
+    order = sorted(range(len(scores)), key=lambda k: -scores[k])
+    parts = [math.exp(scores[k] - scores[order[0]]) for k in order]
+    total = sum(parts)
+    return {known[k]: part / total for k, part in zip(order, parts, strict=True)}
 
 
-def sides_of_one(known: list[Hashable], decisions: np.ndarray) -> Sides:
+def sides_of_one(known: list[Hashable], scores: list[float]) -> Sides:
     """Of sets: one sigmoid a label, as River has it ({label: {False: ..., True: ...}}), the answer first."""
     found: Sides = {}
-    for label, score in zip(known, decisions[0].tolist(), strict=True):
-        sides = {True: float(expit(score)), False: float(expit(-score))}
-        found[label] = sides if score > 0.0 else {side: sides[side] for side in (False, True)}
+    for label, score in zip(known, scores, strict=True):
+        answer, larger, smaller = _sides(score, score > 0.0)
+        found[label] = {answer: larger, not answer: smaller}
     return found
+
+
+def _sides(score: float, answer: bool) -> tuple[bool, float, float]:
+    """The answer with its share and the other's, 1 / (1 + e^-|s|) and e^-|s| / (1 + e^-|s|)."""
+    tail = math.exp(-abs(score))
+    return answer, 1.0 / (1.0 + tail), tail / (1.0 + tail)
