@@ -22,6 +22,7 @@ from ..interface.fields import (
     Passes,
     above_zero,
     flag,
+    from_zero,
     learner,
     one_of,
     plain,
@@ -92,6 +93,8 @@ class Pegasos(KernelForm, Classifier, Passes, Growing, Intercept, Labelled, Kern
     batch_size: int = whole(default=1, lasting=True)
     project: bool = flag(default=False, lasting=True)
     average: bool | float = plain(default=0.5, lasting=True)
+    max_iter: int = whole(default=100)
+    tol: float | None = from_zero(default=1e-2, none=True)
     prior: Any = plain(default=None)
     multiclass: str = one_of(
         "auto", "crammer_singer", "one_vs_all", default="auto", listed=True, lasting=True

@@ -233,7 +233,7 @@ def _answering(init: Callable[..., None], known: set[str]) -> Callable[..., None
 class Passes:
     """How `fit` goes over the rows; the precision; what is shown."""
 
-    max_iter: int = whole(default=20)
+    max_iter: int = whole(default=50)
     tol: float | None = from_zero(default=1e-3, none=True)
     n_iter_no_change: int = whole(default=2)
     random_state: object = plain(default=None)
