@@ -127,7 +127,7 @@ def test_pegasos_takes_the_last_half_and_is_level_with_the_svm_of_scikit_learn()
     X, y = split.X, split.y
     above = {}
     for average in (0.5, True):
-        model = om.Pegasos(average=average, max_iter=10, tol=None, random_state=0).fit(X, y)
+        model = om.Pegasos(lam=1e-4, average=average, max_iter=10, tol=None, random_state=0).fit(X, y)
         best = om.svm_optimum(X, y, lam=model.lam_, intercept_scaling=model.intercept_scaling_, tol=1e-3)
         above[average] = model.objective_ - best.objective
     assert 0 <= above[0.5] < 0.02 < 5 * above[0.5] < above[True]
