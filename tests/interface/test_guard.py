@@ -25,8 +25,21 @@ HANDED_ON = {
     "fit", "partial_fit", "learn_one", "predict_one", "center_", "offset_", "plot_kernels", "coef_",
     "settle_entropy", "predict_proba_one", "mean_reward_", "reward_estimate_", "asking_state", "take_over",
     "top_features", "explain", "restore_asking", "estimates_of", "would_ask", "inside", "classes_",
+    "act_one", "reward_one",
 }  # fmt: skip
-ONE_THING = {"t_", "threshold_", "gamma_", "budget_", "lam_", "p_", "n_features_in_", "kind"}
+ONE_THING = {
+    "pending_",
+    "n_given_up_",
+    "n_rewards_",
+    "t_",
+    "threshold_",
+    "gamma_",
+    "budget_",
+    "lam_",
+    "p_",
+    "n_features_in_",
+    "kind",
+}
 PARAMETERS = {"clone", "mutate", "set_params", "row", "numbers", "not_in_river"}
 
 

@@ -118,6 +118,11 @@ LOWEST_POSITIVE = 3  # which positive member scores lowest (-1: there is none)
 HIGHEST_NEGATIVE = 4  # which negative member scores highest (-1: there is none)
 IS_SHORT = 5  # 1 where the margin is too small
 
+# What the rewards of actions came to (`BanditModel.sums`)
+REWARD_COUNT = 0  # rounds whose reward is known
+REWARD_SUM = 1  # what was earned in them
+REWARD_ESTIMATE = 2  # what the best class alone would have earned: rewards over P where it was played
+
 REMEMBERED = DECAY  # so many of `Hyper.numbers` are remembered, the others chosen
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -419,23 +419,6 @@ class Model:
     def radius_coordinate(self, averaged: bool) -> float:
         """The learned radius' coordinate, last among the weights."""
         return float(self.table()[0, -1]) if averaged else float(self.space.weights[-1])
-
-    def move_by(
-        self, slots: Sequence[int], values: Sequence[float], bias: float, pulls: Mapping[int, float]
-    ) -> None:
-        """A round that was decided elsewhere: w_k += pull_k x for a few outputs, x having these entries."""
-        places, entries = np.array([*slots, len(self.space.weights) - 1]), np.array([*values, bias])
-        arrays = [array for array in (self.space.weights, self.space.drift) if array.size]
-        before, clock = [array[places].copy() for array in arrays], self.clock + 1
-        try:
-            for array, factor in zip(arrays, (1.0, float(clock)), strict=False):
-                for output, pull in pulls.items():
-                    array[places, output] += factor * pull * entries
-            self.clock = clock
-        except BaseException:
-            for array, entries in zip(arrays, before, strict=True):
-                array[places] = entries
-            raise
 
     def merge(self, others: Sequence[Model], shares: np.ndarray, scales: Sequence[float], width: int) -> None:
         """The mean of models (itself among them) in these shares; `scales`: of their constant coordinates."""
