@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.pipeline import Pipeline
 
 from .. import __version__
 from ..errors import BadFile, BadInput, shown
@@ -18,7 +19,10 @@ from ..interface.learner import Learner
 from ..interface.state import State, restore_state, state_of
 from ..interface.twins import frozen
 from . import container
+from .pipelines import PREFIX, pack, unpack
 from .portable import MissingParts, packed, unpacked
+
+PIPELINE = "Pipeline"  # in the place of a learner's class
 
 Path = str | os.PathLike[str]
 Parts = dict[str, Any] | None
@@ -32,6 +36,10 @@ def save(model: Any, path: Path) -> None:
     points at is replaced and the link stays. Several may save to one path at once: one whole file is left.
     Two saves of one model are equal, byte for byte.
 
+    A scikit-learn Pipeline of CountVectorizer, TfidfVectorizer, TfidfTransformer, HashingVectorizer,
+    StandardScaler, MaxAbsScaler, MinMaxScaler or Normalizer that ends in a learner is written whole; other
+    steps, and functions given to these, are refused by name.
+
     >>> import onmargin as om, os, tempfile
     >>> model = om.Perceptron()
     >>> model.learn_one({"a": 1.0}, "yes")
@@ -40,8 +48,19 @@ def save(model: Any, path: Path) -> None:
     >>> om.load(path).predict_one({"a": 1.0})
     'yes'
     """
+    if type(model) is Pipeline:
+        container.write(path, *_facts_of_pipeline(model))
+    else:
+        container.write(path, *_facts_of(model))
+
+
+def _facts_of(model: object) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """A learner as facts and arrays."""
     if not isinstance(model, Learner | AsksForLabels) or type(model).__name__ not in every():
-        raise BadInput(f"got {type(model).__name__}; om.save takes the learners of this library")
+        raise BadInput(
+            f"got {type(model).__name__}; om.save takes the learners of this library, and Pipelines that end "
+            "in one"
+        )
     asks, learner = None, frozen(model)
     if isinstance(learner, AsksForLabels):
         asks = learner.asking_state() | _named(learner, without="estimator")
@@ -49,7 +68,15 @@ def save(model: Any, path: Path) -> None:
     state = state_of(learner)
     begun = {name: packed(value) for name, value in state.facts["begun"].items()}
     facts = state.facts | {"begun": begun, "version": __version__, "asks": asks}
-    container.write(path, facts | _named(learner), state.arrays)
+    return facts | _named(learner), state.arrays
+
+
+def _facts_of_pipeline(model: Pipeline) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Its steps, and the learner at its end."""
+    learner, arrays = _facts_of(model.steps[-1][1])
+    around, further = pack(model)
+    facts = {"class": PIPELINE, "version": __version__, "around": around, "learner": learner}
+    return facts, arrays | further
 
 
 def _named(model: Learner | AsksForLabels, without: str = "") -> dict[str, Any]:
@@ -71,19 +98,27 @@ def load(path: Path, parts: Parts = None) -> Any:
     """
     facts, arrays = container.read(path)
     try:
-        inner, asks = _named_in(facts), None if facts.get("asks") is None else _named_in(facts["asks"])
-        for name, around in ((inner["class"], False), *([(asks["class"], True)] if asks else [])):
-            if name not in every() or around != issubclass(every()[name], AsksForLabels):
-                raise BadFile(f"{path} holds a {shown(name)}, which this version does not know")
-        learner = _made(inner, parts)
-        begun = {name: unpacked(value, parts) for name, value in facts["begun"].items()}
-        restore_state(learner, State(facts | {"begun": begun}, arrays))
-        return learner if asks is None else _around(learner, asks, parts)
+        if facts.get("class") != PIPELINE:
+            return _learner(facts, arrays, parts, path)
+        further = {name: arrays.pop(name) for name in list(arrays) if name.startswith(PREFIX)}
+        return unpack(facts["around"], further, _learner(facts["learner"], arrays, parts, path))
     except (MissingParts, BadFile, MemoryError):
         raise
     except Exception as error:  # whatever a damaged file makes of it
         reason, writer = " ".join(str(error).split())[:200], str(facts.get("version"))[:20]
         raise BadFile(f"{path} does not fit this version ({reason}); written by {writer}") from None
+
+
+def _learner(facts: Any, arrays: dict[str, np.ndarray], parts: Parts, path: Path) -> Learner | AsksForLabels:
+    """The learner that facts and arrays make."""
+    inner, asks = _named_in(facts), None if facts.get("asks") is None else _named_in(facts["asks"])
+    for name, around in ((inner["class"], False), *([(asks["class"], True)] if asks else [])):
+        if name not in every() or around != issubclass(every()[name], AsksForLabels):
+            raise BadFile(f"{path} holds a {shown(name)}, which this version does not know")
+    learner: Learner = _made(inner, parts)
+    begun = {name: unpacked(value, parts) for name, value in facts["begun"].items()}
+    restore_state(learner, State(facts | {"begun": begun}, arrays))
+    return learner if asks is None else _around(learner, asks, parts)
 
 
 def _named_in(facts: Any) -> dict[str, Any]:
