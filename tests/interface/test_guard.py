@@ -28,7 +28,6 @@ HANDED_ON = {
     "act_one", "reward_one",
 }  # fmt: skip
 ONE_THING = {
-    "pending_",
     "n_given_up_",
     "n_rewards_",
     "t_",

@@ -42,6 +42,16 @@ class Actions(NamedTuple):
     probabilities: np.ndarray
 
 
+class Waits(NamedTuple):
+    """An action whose reward has not come, as it is shown and saved; classes by their number."""
+
+    slots: tuple[int, ...]
+    values: tuple[float, ...]
+    best: int
+    played: int
+    probability: float
+
+
 class Waiting:
     """Actions whose reward has not come, by their id, the oldest first; and how many were given up."""
 

@@ -12,11 +12,11 @@ from ..errors import BadInput, Diverged, shown
 from ..learn.vocabulary import REWARD_COUNT, REWARD_ESTIMATE, REWARD_SUM
 from ..models.bandit import BanditModel, BoundActions, Pending, kept_row
 from ..models.layout import Misfit, count, real
-from .actions import Action, Actions, ActionStream, ActionTargets, Waiting, allowed_mask
+from .actions import Action, Actions, ActionStream, ActionTargets, Waiting, Waits, allowed_mask
 from .classifier import Classifier
 from .dicts import Example, learning_stream, ready_round
 from .draws import uniforms
-from .guard import changes, in_place
+from .guard import alone, changes, in_place
 from .labels import listed, shortened
 from .learner import Learner
 from .tables import Table
@@ -189,9 +189,13 @@ class PlaysActions(Classifier):
         return np.zeros(3) if self._model is None else cast(BanditModel, self._model).sums
 
     @property
-    def pending_(self) -> dict[int, Pending]:
-        """Actions that wait for their reward, by their id."""
-        return self._waiting().pending
+    @alone
+    def pending_(self) -> dict[int, Waits]:
+        """Actions that wait for their reward, by their id, the oldest first."""
+        return {
+            number: Waits(tuple(row.indices.tolist()), tuple(row.values.tolist()), best, played, chance)
+            for number, (row, best, played, chance) in self._waiting().pending.items()
+        }
 
     @property
     def n_given_up_(self) -> int:
@@ -219,10 +223,7 @@ class PlaysActions(Classifier):
 
     def _extras(self) -> dict[str, object]:
         waiting, sums = self._waiting(), self._sums()
-        pending = [
-            (number, tuple(row.indices.tolist()), tuple(row.values.tolist()), best, played, chance)
-            for number, (row, best, played, chance) in waiting.pending.items()
-        ]
+        pending = [(number, *waits) for number, waits in self.pending_.items()]
         earned = (waiting.given_up, int(sums[REWARD_COUNT]), *sums[REWARD_SUM:].tolist())
         return {"pending": pending, "sums": earned}
 
