@@ -50,6 +50,9 @@ formula: Callable[[Part], Part] = register_jitable(**OPTIONS)
 FOLDERS = ("compiled", "learn")  # where all that is compiled lies: the only source files in a fingerprint
 OURS = tuple(f"onmargin.{folder}." for folder in FOLDERS)
 PACKAGE = Path(__file__).parent.parent
+MOST_WORDS = (
+    100  # characters of the parts' names in a loop's: a file is called so, and the fingerprint tells all
+)
 
 _specialised: dict[str, Part] = {}
 _known: dict[Any, Part] = {}
@@ -67,7 +70,7 @@ def specialise(loop: Part, **roles: Part) -> Part:
     known = (loop, *roles.items())  # our own parts do not change; what a user's sees may
     if known in _known:
         return _known[known]
-    words = "_".join(part.__name__ for part in roles.values())
+    words = "_".join(part.__name__ for part in roles.values())[:MOST_WORDS]
     name = f"{loop.__name__}_{words}_{fingerprint(loop, *roles.values())}"
     if name not in _specialised:
         source = plain(loop)

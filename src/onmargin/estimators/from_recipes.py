@@ -20,12 +20,17 @@ from ..interface.fields import (
     learner,
     required,
 )
+from ..interface.guard import changes
+from ..interface.label_targets import LabelTargets
 from ..interface.learner import Learner
-from ..interface.passes import fault_of
+from ..interface.own_task import ANNOUNCE, OwnTaskTargets, naming_functions
 from ..interface.regressor import Regressor
+from ..interface.watch import Wanted
 from ..models.recipe import Recipe
 from ..models.table import Row
+from ..models.user_tasks import losses
 from ..models.weights import Model, Numbers
+from ..results.progress import Progress
 from .ftrl import NOT_SPARSE, between_1_and_2
 
 
@@ -105,6 +110,16 @@ class OfRecipe(Learner):
             raise BadInput("coef_init is for space='l2'; other spaces start where they must")
         super()._start_from(model, coef, intercept)
 
+    @changes
+    def watch_each(self, examples: object, wanted: Wanted) -> Progress:
+        """Answer and learn an iterable of (x, y) or (x, y, weight); see `om.progressive`."""
+        with naming_functions(self):
+            return super().watch_each(examples, wanted)
+
+    def _own_task(self) -> bool:
+        """Is the task the user's?"""
+        return isinstance(self.recipe, Recipe) and self.recipe.own_task is not None
+
     def _loss_values(self, margins: np.ndarray, required: float) -> np.ndarray:
         loss = self.recipe.loss_part
         value = plain_python(loss) if isinstance(self.recipe.given["loss"], str) else loss
@@ -139,10 +154,32 @@ class OnlineClassifier(OfRecipe, Classifier, Linear, Averaged, Labelled, PartNum
 
     def learn_one(self, x: Example, y: object, w: float = 1.0) -> None:
         """One example: a dict of numbers, its label (or {label: bool}), and its weight."""
-        try:
+        with naming_functions(self):
             super().learn_one(x, y, w)
-        except IndexError as error:
-            raise fault_of(self, error) from None
+
+    def predict_one(self, x: Example) -> object:
+        """The label (or {label: bool}); None before any label."""
+        with naming_functions(self):
+            return super().predict_one(x)
+
+    @property
+    def _rows_apart(self) -> bool:
+        return self._own_task()
+
+    def _targets(self) -> LabelTargets:
+        return OwnTaskTargets(self) if self._own_task() else LabelTargets(self)
+
+    def _refuse_new_class(self) -> None:
+        if self._own_task():
+            raise BadInput(ANNOUNCE)
+
+    def _losses_of(self, scores: np.ndarray, y: object) -> np.ndarray:
+        targets = self._targets()
+        return (
+            targets.losses(scores, y)
+            if isinstance(targets, OwnTaskTargets)
+            else super()._losses_of(scores, y)
+        )
 
     @property
     def _one_against_all(self) -> bool:
@@ -189,10 +226,10 @@ class OnlineRegressor(OfRecipe, Regressor, Linear, Averaged, PartNumbers):
 
     def learn_one(self, x: Example, y: float, w: float = 1.0) -> None:
         """One example: a dict of numbers, its target, and its weight."""
-        try:
+        with naming_functions(self):
             super().learn_one(x, y, w)
-        except IndexError as error:
-            raise fault_of(self, error) from None
 
     def _losses_of(self, scores: np.ndarray, y: object) -> np.ndarray:
+        if self._own_task():
+            return losses(self._fitted(), scores, np.asarray(y, float))
         return self._loss_values(-np.abs(scores[:, 0] - y), -float(self.numbers()["epsilon"]))

@@ -25,7 +25,11 @@ class Classifier(ClassifierMixin, Learner):  # type: ignore[misc]
     classes: object = None
     class_weight: Any = None
     _labels: Labels | None = None
-    _rows_apart = False  # two classes have a row each
+
+    @property
+    def _rows_apart(self) -> bool:
+        """Do two classes have a row each?"""
+        return False
 
     @property
     def _set_rule(self) -> str:

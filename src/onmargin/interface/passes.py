@@ -20,6 +20,7 @@ from sklearn.exceptions import ConvergenceWarning
 from ..compiled.rows import Rows
 from ..errors import BadInput, warn
 from ..learn.vocabulary import NO_ORDER, NO_TRACE, NONE, Examples, Tally
+from ..models.user_tasks import Nonsense
 from ..models.weights import Model
 from ..results.trace import Watcher
 
@@ -78,18 +79,20 @@ def naming_rows(learner: Learner, X: Table) -> Iterator[None]:
     """A row that stops the loop is named, with its column."""
     try:
         yield
-    except IndexError as error:
+    except (IndexError, Nonsense) as error:
         raise fault_of(learner, error) from None
     except NotFinite as stop:
         raise learner._bad_row(X, stop.args[0]) from None
 
 
-def fault_of(learner: object, error: IndexError) -> Exception:
-    """Where a round has left an array: whose functions did it, for only a user's can."""
+def fault_of(learner: object, error: IndexError | Nonsense) -> Exception:
+    """Where a round has left an array, or its task is beside itself: whose functions did it."""
     functions: dict[str, object] = getattr(getattr(learner, "recipe", None), "own_functions", dict)()
     if not functions:
         return error
     names = ", ".join(map(repr, functions))
+    if isinstance(error, Nonsense):
+        return BadInput(f"one of {names} {error}; nothing was learned; mend it")
     return BadInput(f"one of {names} reads or writes beyond an array's end ({error}); mend it")
 
 

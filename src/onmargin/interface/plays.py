@@ -31,9 +31,12 @@ class PlaysActions(Classifier):
     _actions: Waiting | None = None
     _stream_kind = ActionStream
     _linear_model = BanditModel
-    _rows_apart = True
     _has_lanes = False
     _draws = True
+
+    @property
+    def _rows_apart(self) -> bool:
+        return True
 
     def _targets(self) -> ActionTargets:
         return ActionTargets(self)

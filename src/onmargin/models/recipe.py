@@ -21,6 +21,7 @@ from ..learn.tasks import Task
 from . import table as algorithms
 from .table import BINARY, LABELS, OVA, OVA_SET, REGRESSION, TOP, UNIFORM, Row
 from .user_parts import bare, called, check_link, check_loss, check_query, check_step, own_part
+from .user_tasks import OwnTask, own_task
 
 TASKS: dict[str, dict[str, Task]] = {
     "classification": {"binary": BINARY, "top": TOP, "labels": LABELS},
@@ -50,7 +51,12 @@ class Recipe:
     """A learner out of five parts; give it to `OnlineClassifier` or `OnlineRegressor`.
 
     task : "classification" (two classes: y s; several: the margin over the best rival; label sets:
-        lowest relevant over highest irrelevant), "one_vs_all", "uniform" (Perceptron) or "regression".
+        lowest relevant over highest irrelevant), "one_vs_all", "uniform" (Perceptron) or "regression"; or
+        your functions (decide, demand) or (decide, demand, wrong). Every class has an output:
+        `decide(scores)` gives the number of a class ("highest": the best-scored);
+        `demand(scores, target, guess, hyper, pull)` writes into `pull` which outputs to raise and lower, and
+        returns (margin, required); `wrong(scores, target, guess)`: was it a mistake? ("differs"). With
+        "value" as decide the targets are numbers, with one output. Any of the arguments will do.
     loss : "perceptron", "hinge", "squared_hinge", "logistic", "exponential", "squared",
         "epsilon_insensitive", "mistake", "always"; or your function of (margin, required) that returns
         (loss, slope), the slope being minus its derivative by the margin. For numbers the margin is
@@ -78,7 +84,7 @@ class Recipe:
     """
 
     def __init__(
-        self, task: str = "classification", loss: Any = "hinge", step: Any = "constant", space: Any = "l2",
+        self, task: object = "classification", loss: Any = "hinge", step: Any = "constant", space: Any = "l2",
         query: Any = "always", *, own: Any = (),
     ) -> None:  # fmt: skip
         self.own = _numbers(own)
@@ -86,8 +92,7 @@ class Recipe:
         for role, value in self.given.items():
             if isinstance(value, str) and value not in KINDS[role]:
                 raise BadInput(f"{role}={shown(value)}; wanted one of {', '.join(map(repr, KINDS[role]))}")
-        if not isinstance(task, str):
-            raise BadInput(f"task={shown(task)}; wanted one of {', '.join(map(repr, TASKS))}")
+        self.own_task: OwnTask | None = None if isinstance(task, str) else own_task(task, self.own)
         self._refuse_misfits()
         self._loss: Part = self._part("loss", check_loss)
         self._step: Part = self._part("step", check_step, self.own)
@@ -98,6 +103,8 @@ class Recipe:
     def __repr__(self) -> str:
         shown = {role: value for role, value in self.given.items() if (role, value) != ("query", "always")}
         words = [f"{role}={_word(value)!r}" for role, value in shown.items()]
+        if self.own_task is not None:
+            words[0] = f"task={tuple(map(_word, self.given['task']))!r}"
         return f"Recipe({', '.join(words)})"
 
     def __reduce__(self) -> Any:
@@ -125,7 +132,7 @@ class Recipe:
     @property
     def regression(self) -> bool:
         """Does it learn numbers?"""
-        return bool(self.given["task"] == "regression")
+        return self.given["task"] == "regression" if self.own_task is None else self.own_task.numbers
 
     @property
     def loss_part(self) -> Part:
@@ -135,7 +142,11 @@ class Recipe:
     def row(self, problem: str) -> Row:
         """The parts for "binary", "top", "labels" or "regression"."""
         if problem not in self._rows:
-            task = TASKS[self.given["task"]][problem]
+            if self.own_task is not None and problem == "labels":
+                raise BadInput(
+                    "a task of your own is asked for one label a row; sets of labels are not for it"
+                )
+            task = TASKS[self.given["task"]][problem] if self.own_task is None else self.own_task.task
             origin = (_row_again, (self, problem))
             self._rows[problem] = Row(task, self._loss, self._step, self._space, self._query, origin=origin)
         return self._rows[problem]
@@ -164,10 +175,9 @@ class Recipe:
     def _refuse_misfits(self) -> None:
         """Refuse parts of ours that do not go together, with the reason."""
         task, loss, step, space = (self.given[role] for role in ("task", "loss", "step", "space"))
-        numbers = task == "regression"
-        if isinstance(loss, str) and numbers != (loss == "epsilon_insensitive") and loss not in (
-            "squared", "squared_error",
-        ):  # fmt: skip
+        numbers = self.regression
+        fits_both = self.own_task is not None or loss in ("squared", "squared_error")
+        if isinstance(loss, str) and numbers != (loss == "epsilon_insensitive") and not fits_both:
             kind = "numbers, whose margin is -|y - s|" if numbers else "classes"
             fits = "'epsilon_insensitive' or 'squared'" if numbers else "'hinge', 'logistic', ..."
             raise BadInput(f"loss={loss!r} says nothing about {kind}; use {fits}")

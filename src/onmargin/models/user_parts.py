@@ -33,6 +33,9 @@ ARGUMENTS = {
     "step": ("margin", "loss", "slope", "size", "pull", "now", "hyper"),
     "space": ("theta", "weights", "hyper"),
     "query": ("space", "scores", "now", "hyper"),
+    "decide": ("scores", "now", "hyper"),
+    "demand": ("scores", "target", "guess", "hyper", "pull"),
+    "wrong": ("scores", "target", "guess", "hyper"),
 }
 
 
@@ -80,11 +83,11 @@ def called(function: Part) -> str:
 # ---- is it what it claims to be?
 
 
-def some_hyper(own: np.ndarray) -> Hyper:
+def some_hyper(own: np.ndarray, outputs: int = 1) -> Hyper:
     """Parameters as they are by default."""
     remembered = np.zeros(REMEMBERED)
     remembered[KNOWN] = DIMENSIONS
-    return hyper_of({"own": own}, 1, remembered)
+    return hyper_of({"own": own}, outputs, remembered)
 
 
 def refusal(role: str, name: str, error: Exception) -> BadInput:
@@ -137,9 +140,9 @@ def check_loss(name: str, function: Part, bare: Part) -> None:
     for required in (1.0, 0.0, -0.3):
         for margin in np.linspace(-2.93, 2.71, 29).tolist():
             said = run("loss", name, trial, margin, required)
-            if not (isinstance(said, tuple) and len(said) == 2 and all(map(_is_number, said))):
+            if not (isinstance(said, tuple) and len(said) == 2 and all(map(is_number, said))):
                 raise BadInput(
-                    f"the loss {name!r} gave {_line(said)}; wanted two finite numbers, (loss, slope)"
+                    f"the loss {name!r} gave {line(said)}; wanted two finite numbers, (loss, slope)"
                 )
             before, after = trial(margin - NEAR, required)[0], trial(margin + NEAR, required)[0]
             falls = sorted([(before - said[0]) / NEAR, (said[0] - after) / NEAR])
@@ -159,8 +162,8 @@ def check_step(name: str, function: Part, bare: Part, own: np.ndarray) -> None:
         arguments = (margin, 1.0 - margin, 1.0, 2.0, np.array([1.0]), now, hyper)
         stays_inside("step", name, bare, *arguments)
         said = run("step", name, trial, *arguments)
-        if not _is_number(said):
-            raise BadInput(f"the step {name!r} gave {_line(said)}; wanted one finite number")
+        if not is_number(said):
+            raise BadInput(f"the step {name!r} gave {line(said)}; wanted one finite number")
 
 
 def check_query(name: str, function: Part, bare: Part, own: np.ndarray) -> None:
@@ -170,7 +173,7 @@ def check_query(name: str, function: Part, bare: Part, own: np.ndarray) -> None:
     stays_inside("query", name, bare, *arguments)
     said = run("query", name, specialise(try_query, ask=function), *arguments)
     if not isinstance(said, bool | np.bool_):
-        raise BadInput(f"the query {name!r} gave {_line(said)}; wanted True or False")
+        raise BadInput(f"the query {name!r} gave {line(said)}; wanted True or False")
 
 
 def check_link(name: str, function: Part, bare: Part, regularizer: Part | None, own: np.ndarray) -> None:
@@ -227,9 +230,9 @@ def _check_conjugate(name: str, regularizer: Part, theta: np.ndarray, weights: n
 
     def value(w: np.ndarray) -> float:
         said = g(w)
-        if not _is_number(said):
+        if not is_number(said):
             raise BadInput(
-                f"the regulariser {g.__name__!r} gave {_line(said)}; wanted one number for a vector w"
+                f"the regulariser {g.__name__!r} gave {line(said)}; wanted one number for a vector w"
             )
         return float(said) - float(theta @ w)
 
@@ -243,9 +246,11 @@ def _check_conjugate(name: str, regularizer: Part, theta: np.ndarray, weights: n
         )
 
 
-def _line(value: object) -> str:
+def line(value: object) -> str:
+    """What a function gave, for a message."""
     return " ".join(repr(value).split())[:80]
 
 
-def _is_number(value: object) -> bool:
+def is_number(value: object) -> bool:
+    """A finite one?"""
     return isinstance(value, int | float | np.number) and math.isfinite(value)

@@ -38,6 +38,7 @@ def packed(value: Any) -> Any:
     """A parameter for the file."""
     if isinstance(value, Recipe):
         given = {role: _name(part) for role, part in value.given.items()}
+        _refuse_namesakes(value)
         marks = {name: source_mark(function) for name, function in value.own_functions().items()}
         return {"recipe": given, "own": value.own, "functions": marks}
     if isinstance(value, Kernel):
@@ -118,11 +119,22 @@ def _outside(value: Any) -> str:
     return f"{type(value).__module__}.{type(value).__qualname__}"
 
 
+def _refuse_namesakes(recipe: Recipe) -> None:
+    """Functions come back by their names."""
+    parts = [
+        part for given in recipe.given.values() for part in (given if type(given) is tuple else (given,))
+    ]
+    named = recipe.own_functions()
+    for part in parts:
+        if callable(part) and named[plain(part).__name__] is not part:
+            raise BadInput(f"two functions of the recipe are called {plain(part).__name__!r}; rename one")
+
+
 def _name(part: Any) -> Any:
     if isinstance(part, str):
         return part
-    if isinstance(part, tuple) and all(callable(p) for p in part):
-        return tuple(("function", plain(p).__name__) for p in part)
+    if type(part) is tuple and all(isinstance(p, str) or callable(p) for p in part):
+        return tuple(map(_name, part))
     if callable(part):
         return ("function", plain(part).__name__)
     raise BadInput(f"a recipe with {part!r} cannot be saved; wanted names and functions")
@@ -133,4 +145,4 @@ def _part(part: Any, parts: dict[str, Any]) -> Any:
         return part
     if part[0] == "function":
         return parts[part[1]]
-    return tuple(parts[name] for _, name in part)
+    return tuple(_part(one, parts) for one in part)
