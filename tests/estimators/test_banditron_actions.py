@@ -231,6 +231,22 @@ def test_tables_and_rewards_that_are_none():
     assert model.t_ == 50
 
 
+def test_what_the_first_row_decides_is_the_same_for_actions_and_tables():
+    """An empty row decides nothing; acting in order is the simulation, as for given numbers."""
+    rows, y = np.r_[np.zeros((2, 4)), X], np.r_[0, 1, Y]
+    dicts = [{}, {}, *DICTS]
+    acted, many = (bandit(average="auto", intercept_scaling="auto") for _ in range(2))
+    run = om.progressive(bandit(average="auto", intercept_scaling="auto"), rows, y)
+    actions = play(acted, dicts, y)
+    assert [action.label for action in actions] == run.predictions.tolist()
+    assert acted.intercept_scaling_ == run.model.intercept_scaling_ > 0
+    assert_allclose(weights_of(acted), weights_of(run.model), rtol=1e-9, atol=1e-9)
+    found = many.act_many(rows[:5])
+    assert many.intercept_scaling_ == acted.intercept_scaling_
+    many.reward_many(found.ids[:2], [1, 1])
+    assert not many.intercept_.any()
+
+
 # ---- failures, threads, speed
 
 

@@ -83,7 +83,7 @@ def learner(**more):
         "random_state": 0,
         "tol": None,
     }
-    return om.CandidateClassifier(**(given | more))
+    return om.CandidateClassifier(**(given | {"average": False} | more))
 
 
 def oracle(C, step, cost, adds, rounds=X, right=Y):

@@ -138,11 +138,11 @@ class CandidateClassifier(Grouped, Passes, Shuffled, Intercept, Averaged):
         decoder, count = Decoder(self.decode, self.features, self.cost), len(xs)
         if self._model is None:
             self.n_features_in_ = decoder.row(xs[0], ys[0], 0, RIGHT)[0]
-            model = self._new_model(self.n_features_in_)
+            model = self._new_model(self.n_features_in_, fitting=passes)
             model.features = self.n_features_in_
         else:
             model = self._model.copy()
-            self._refresh(model)
+            self._refresh(model, fitting=passes)
         self._model, width, step = model, self.n_features_in_, self.step
         generator = self._generator(3)
 
@@ -156,6 +156,8 @@ class CandidateClassifier(Grouped, Passes, Shuffled, Intercept, Averaged):
 
         if passes:
             self.n_iter_ = run_passes(count, self._stopping(), order, one_pass)
+            if self._averages_fits:
+                model.take_mean()
         else:
             play(decoder, model, width, step, xs, ys, np.arange(count))
         return self

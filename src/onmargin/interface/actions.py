@@ -156,7 +156,7 @@ class ActionStream(ModelStream):
         """Bind the compiled halves to the arrays as they are now."""
         super().bind()
         self.labels = self.owner._targets().labels
-        self.coins = Coins(self.owner)
+        self.coins, self.is_short = Coins(self.owner), self.learns and not self.owner._is_unfixed
         self.entries = BoundActions(cast(BanditModel, self.model), self.packer.rows)
 
     def learn(self, x: Example, weight: float, trace: np.ndarray = NO_TRACE) -> tuple[float, ...]:
@@ -186,8 +186,8 @@ class ActionStream(ModelStream):
     def act(self, x: Example, allowed: object) -> Action | None:
         """The short way, in place; None, and nothing changed, where it cannot be gone."""
         with self.lock:
-            if self.binding is None or not self.learns or type(x) is not dict or not self.model.clock:
-                return None  # (what the first round decides for good is found on the long way)
+            if self.binding is None or not self.is_short or type(x) is not dict or not self.model.clock:
+                return None  # (what the first rounds decide for good is found on the long way)
             mask = None if allowed is None else allowed_mask(self.labels, allowed)
             if self.guard.readers:
                 self.guard.wait_for_readers()

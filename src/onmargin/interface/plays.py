@@ -16,6 +16,7 @@ from .actions import Action, Actions, ActionStream, ActionTargets, Waiting, Wait
 from .classifier import Classifier
 from .dicts import Example, learning_stream, ready_round
 from .draws import uniforms
+from .fixed import fixed_by
 from .guard import alone, changes, in_place
 from .labels import listed, shortened
 from .learner import Learner
@@ -158,12 +159,13 @@ class PlaysActions(Classifier):
         mask = np.ones((1, len(labels.known)), bool)
         if allowed is not None:
             mask = allowed_mask(labels, allowed, rows)
-        played, best, chances, done = model.act(self._rows(table), mask, uniforms(self, spent, rows))
+        data = fixed_by(self, model, table, self._training_set(table, None, None))
+        played, best, chances, done = model.act(data.rows, mask, uniforms(self, spent, rows))
         if done < rows:
             raise self._bad_row(table, done, "nothing was played")
         waiting, ids = self._waiting().copy(), np.arange(spent + 1, spent + rows + 1)
         for number, one in enumerate(ids.tolist()):
-            row = kept_row(*_entries(table, number), self._bias)
+            row = kept_row(*_entries(table, number), self._bias if number >= data.begins else 0.0)
             found = Pending(row, int(best[number]), int(played[number]), float(chances[number]))
             waiting.add(one, found, int(self.max_pending))
         model.actions, self._actions = spent + rows, waiting
