@@ -56,7 +56,7 @@ class Recipe:
         `decide(scores)` gives the number of a class ("highest": the best-scored);
         `demand(scores, target, guess, hyper, pull)` writes into `pull` which outputs to raise and lower, and
         returns (margin, required); `wrong(scores, target, guess)`: was it a mistake? ("differs"). With
-        "value" as decide the targets are numbers, with one output. Any of the arguments will do.
+        "value" as decide the targets are numbers, with one output. Each names the arguments it wants.
     loss : "perceptron", "hinge", "squared_hinge", "logistic", "exponential", "squared",
         "epsilon_insensitive", "mistake", "always"; or your function of (margin, required) that returns
         (loss, slope), the slope being minus its derivative by the margin. For numbers the margin is

@@ -25,7 +25,9 @@ from .portable import MissingParts, packed, unpacked
 PIPELINE = "Pipeline"  # in the place of a learner's class
 
 Path = str | os.PathLike[str]
-Parts = dict[str, Any] | None
+Facts = dict[str, Any]
+Arrays = dict[str, np.ndarray]
+Parts = Facts | None
 """A user's own functions by name."""
 
 
@@ -54,7 +56,7 @@ def save(model: Any, path: Path) -> None:
         container.write(path, *_facts_of(model))
 
 
-def _facts_of(model: object) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+def _facts_of(model: object) -> tuple[Facts, Arrays]:
     """A learner as facts and arrays."""
     if not isinstance(model, Learner | AsksForLabels) or type(model).__name__ not in every():
         raise BadInput(
@@ -71,7 +73,7 @@ def _facts_of(model: object) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     return facts | _named(learner), state.arrays
 
 
-def _facts_of_pipeline(model: Pipeline) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+def _facts_of_pipeline(model: Pipeline) -> tuple[Facts, Arrays]:
     """Its steps, and the learner at its end."""
     learner, arrays = _facts_of(model.steps[-1][1])
     around, further = pack(model)
@@ -79,9 +81,9 @@ def _facts_of_pipeline(model: Pipeline) -> tuple[dict[str, Any], dict[str, np.nd
     return facts, arrays | further
 
 
-def _named(model: Learner | AsksForLabels, without: str = "") -> dict[str, Any]:
+def _named(model: Learner | AsksForLabels, without: str = "") -> Facts:
     """The class and its parameters as they were given; a dtype by its name."""
-    given: dict[str, Any] = model.get_params(deep=False)
+    given: Facts = model.get_params(deep=False)
     given.pop(without, None)
     if given.get("dtype") is not None:
         given["dtype"] = np.dtype(given["dtype"]).name
@@ -109,7 +111,7 @@ def load(path: Path, parts: Parts = None) -> Any:
         raise BadFile(f"{path} does not fit this version ({reason}); written by {writer}") from None
 
 
-def _learner(facts: Any, arrays: dict[str, np.ndarray], parts: Parts, path: Path) -> Learner | AsksForLabels:
+def _learner(facts: Facts, arrays: Arrays, parts: Parts, path: Path) -> Learner | AsksForLabels:
     """The learner that facts and arrays make."""
     inner, asks = _named_in(facts), None if facts.get("asks") is None else _named_in(facts["asks"])
     for name, around in ((inner["class"], False), *([(asks["class"], True)] if asks else [])):
@@ -121,20 +123,20 @@ def _learner(facts: Any, arrays: dict[str, np.ndarray], parts: Parts, path: Path
     return learner if asks is None else _around(learner, asks, parts)
 
 
-def _named_in(facts: Any) -> dict[str, Any]:
+def _named_in(facts: Any) -> Facts:
     """Facts of a file that name a class and its parameters."""
     if not isinstance(facts, dict) or not isinstance(facts["parameters"], dict):
         raise BadInput("it names no parameters")
     return facts | {"class": str(facts["class"])}
 
 
-def _made(facts: dict[str, Any], parts: Parts, **more: Any) -> Any:
+def _made(facts: Facts, parts: Parts, **more: Any) -> Any:
     """A learner with the parameters of a file."""
     parameters = {name: unpacked(value, parts) for name, value in facts["parameters"].items()}
     return every()[facts["class"]](**parameters, **more)
 
 
-def _around(inner: Learner, facts: dict[str, Any], parts: Parts) -> AsksForLabels:
+def _around(inner: Learner, facts: Facts, parts: Parts) -> AsksForLabels:
     """The learner that asks, around the learner inside."""
     takes = facts["class"] == SelectiveSampler.__name__
     model: AsksForLabels = _made(facts, parts, **({"estimator": clone(inner)} if takes else {}))
