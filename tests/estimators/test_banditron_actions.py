@@ -75,7 +75,9 @@ def test_late_rewards_and_simulated_ones_are_one_sum():
     play(acted, DICTS[:100], Y[:100])
     simulated.partial_fit(X[:100], Y[:100])
     assert acted.mean_reward_ == simulated.mean_reward_
-    assert acted.reward_estimate_ == pytest.approx(simulated.reward_estimate_, rel=1e-12)
+    assert acted.reward_estimate_ == simulated.reward_estimate_
+    parts = bandit().partial_fit(X[:37], Y[:37]).partial_fit(X[37:100], Y[37:100])
+    assert parts.reward_estimate_ == simulated.reward_estimate_
     with pytest.raises(BadInput):
         simulated.partial_fit(np.full((3, 4), np.nan), Y[:3])
     assert simulated.n_rewards_ == 100

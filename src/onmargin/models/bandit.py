@@ -86,10 +86,12 @@ class BanditModel(Model):
         guess, seen = lines[:, TRACE_GUESS], lines[:, TRACE_ASKED] != 0
         right = seen & (guess == targets)
         best = right & (lines[:, TRACED : TRACED + outputs].argmax(axis=1) == guess)
-        found = np.zeros_like(self.sums)
-        found[REWARD_COUNT], found[REWARD_SUM] = seen.sum(), right.sum()
-        found[REWARD_ESTIMATE] = best.sum() / chance_of(0.0, 0.0, self.hyper.epsilon, outputs)
-        self.sums = self.sums + found  # (another array: whoever has marked this model keeps the old one)
+        sums = self.sums.copy()  # (another array: whoever has marked this model keeps the old one)
+        sums[REWARD_COUNT] += seen.sum()
+        sums[REWARD_SUM] += right.sum()
+        each = np.full(best.sum(), 1.0 / chance_of(0.0, 0.0, self.hyper.epsilon, outputs))
+        sums[REWARD_ESTIMATE] = np.cumsum(np.r_[sums[REWARD_ESTIMATE], each])[-1]  # in order, however cut
+        self.sums = sums
         return tally
 
     def act(self, rows: Rows, allowed: np.ndarray, luck: np.ndarray) -> Played:
