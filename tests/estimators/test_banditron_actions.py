@@ -304,6 +304,26 @@ def test_an_interrupt_after_the_oldest_was_given_up_brings_it_back(monkeypatch):
     assert kept(model) == before and list(model.pending_) == waiting and model.n_given_up_ == 0
 
 
+def test_an_interrupt_after_a_labelled_round_loses_no_reward(monkeypatch):
+    """Right before the stream is bound to the model that learned it (found by the machine of interrupts)."""
+    model = begun()
+    action = model.act_one(DICTS[0])
+
+    def interrupted():
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(model._stream, "bind", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        model.learn_one(DICTS[1], 1)
+    monkeypatch.undo()
+    assert model.t_ == 61
+    before = weights_of(model)
+    model.reward_one(action.id, 1)
+    assert model.t_ == 62 == model.n_rewards_ and (weights_of(model) != before).any()
+    play(model, DICTS[:5], Y[:5])
+    assert model.t_ == 67
+
+
 def test_threads_that_act_and_reward_lose_nothing():
     model, each = begun(), 150  # (names come beside numbers of columns)
 

@@ -165,6 +165,12 @@ class ActionStream(ModelStream):
         self.bind()  # to the model that learned it
         return tally
 
+    def follow(self) -> None:
+        """Ctrl-C may have come between a round's end and its binding: the learner's model is the one."""
+        if self.entries.model is not self.owner._model:
+            self.model = self.owner._fitted()
+            self.bind()
+
     def choose(self, allowed: np.ndarray | None) -> tuple[Action, Pending] | None:
         """An action for the row that is packed; nothing changes. None: the row is not finite."""
         model, rows = self.model, self.packer.rows
@@ -188,6 +194,7 @@ class ActionStream(ModelStream):
         with self.lock:
             if self.binding is None or not self.is_short or type(x) is not dict or not self.model.clock:
                 return None  # (what the first rounds decide for good is found on the long way)
+            self.follow()
             mask = None if allowed is None else allowed_mask(self.labels, allowed)
             if self.guard.readers:
                 self.guard.wait_for_readers()
@@ -225,6 +232,7 @@ class ActionStream(ModelStream):
             earned = float(cast(float, reward))
             if not 0.0 <= earned <= 1.0:
                 return False
+            self.follow()
             if self.guard.readers:
                 self.guard.wait_for_readers()
             model, clock = self.model, self.model.clock
