@@ -159,7 +159,7 @@ def test_wrong_says_what_is_a_mistake():
 def test_two_classes_have_an_output_each():
     y = (Y > 0).astype(int)
     for recipe in (OWN, GRADES):
-        model = own(recipe, classes=["a", "b"]).fit(X, np.array(["a", "b"])[y])
+        model = own(recipe, classes=["a", "b"], average=True).fit(X, np.array(["a", "b"])[y])
         assert model.coef_.shape == (2, 4) and model.decision_function(X).shape == (120, 2)
         assert model.score(X, np.array(["a", "b"])[y]) > 0.8
 

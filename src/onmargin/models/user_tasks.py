@@ -1,4 +1,4 @@
-"""A task of a user's own: decide, demand and wrong, by name or as functions, tried before the first round."""
+"""A task of a user's own: decide, demand and wrong, by name or as functions, tried before round one."""
 
 from __future__ import annotations
 
