@@ -77,6 +77,10 @@ def saved(model, path):
     return om.load(path / "m.onm")
 
 
+def step_parameters(step):
+    return {name: (type(value), value) for name, value in step.get_params(deep=False).items()}
+
+
 def transformed(model, X):
     for _, step in model.steps[:-1]:
         X = X if isinstance(step, str) else step.transform(X)
@@ -91,7 +95,7 @@ def test_a_loaded_pipeline_answers_and_goes_on_bit_for_bit(name, tmp_path):
     for one, other in zip(model.named_steps.values(), twin.named_steps.values(), strict=True):
         assert type(one) is type(other)
         if not isinstance(one, str):
-            assert repr(one) == repr(other)
+            assert step_parameters(one) == step_parameters(other)
     np.testing.assert_array_equal(model.decision_function(X), twin.decision_function(X))
     np.testing.assert_array_equal(model.predict(X), twin.predict(X))
     for one in (model, twin):
