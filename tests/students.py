@@ -16,7 +16,10 @@ SCALING = 0.7  # the constant coordinate
 COST = np.array([[0.0, 1.0, 4.0], [0.25, 0.0, 2.0], [1.0, 0.5, 0.0]])
 NUMBERS = {"C": 0.3, "margin": 0.8}  # small enough to be reached, large enough not always to be
 CLASSES, LABELS = 3, 4
-PLAIN = {"average": False, "intercept_scaling": 1.0}  # as the formulas are: no mean, and 1 beside the features
+PLAIN = {
+    "average": False,
+    "intercept_scaling": 1.0,
+}  # as the formulas are: no mean, and 1 beside the features
 REGULARIZER = {  # what the regularisers read, beside the rate
     "l2": {}, "pnorm": {"p": 1.6}, "group": {"p": 1.4}, "entropic": {"radius": 3.0},
     "simplex": {"radius": 2.0}, "adagrad": {"adagrad_delta": 0.5}, "coin": {"coin_epsilon": 2.0},
@@ -93,7 +96,7 @@ def student(name: str, intercept: bool = True, **more: Any) -> Any:
     if name.endswith("~"):
         return student(name.removesuffix("~"), intercept, horizon=HORIZON, **more)
     family, problem = name.split(".")
-    chosen = {**parameters(name), **more}
+    chosen = {"average": family == "pegasos", **parameters(name), **more}
     if problem != "uniclass":
         chosen |= {"fit_intercept": intercept, "intercept_scaling": SCALING}
     if family.startswith("ftrl"):

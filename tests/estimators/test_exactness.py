@@ -237,9 +237,7 @@ def test_a_pass_does_not_copy_the_data(kind):
     X, y = stream(12, 20_000, 2, 100)
     X = sp.csr_matrix(X) if kind == "csr" else X
     size = X.data.nbytes
-    make = lambda: om.PassiveAggressiveClassifier(
-        classes=[0, 1], max_iter=2, tol=None, random_state=0, average=False, intercept_scaling=1.0
-    )  # noqa: E731
+    make = lambda: om.PassiveAggressiveClassifier(classes=[0, 1], max_iter=2, tol=None, random_state=0)  # noqa: E731
     for call in (
         lambda: make().partial_fit(X, y),
         lambda: make().fit(X, y),

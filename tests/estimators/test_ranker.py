@@ -85,7 +85,9 @@ def test_the_weights_are_those_of_the_formulas(rule, table):
     """Graded relevance, several passes, margins, with and without averages and intercept."""
     for seed, more in enumerate(VARIANTS):
         X, y, qid = drawn(seed)
-        model = om.PairedRanker(rule=rule, random_state=seed, tol=None, shuffle=False, max_iter=3, **PLAIN | more)
+        model = om.PairedRanker(
+            rule=rule, random_state=seed, tol=None, shuffle=False, max_iter=3, **PLAIN | more
+        )
         model.fit(table(X), y, qid)
         last, mean, rounds = oracle(model, X, y, qid, passes=3)
         wanted = mean if model.average else last
