@@ -26,7 +26,9 @@ HANDED_ON = {
     "settle_entropy", "predict_proba_one", "mean_reward_", "reward_estimate_", "asking_state", "take_over",
     "top_features", "explain", "restore_asking", "estimates_of", "would_ask", "inside", "classes_",
 }  # fmt: skip
-ONE_THING = {"t_", "threshold_", "gamma_", "budget_", "lam_", "p_", "n_features_in_", "kind"}
+ONE_THING = {
+    "t_", "threshold_", "gamma_", "budget_", "lam_", "p_", "n_features_in_", "kind", "intercept_scaling_",
+}  # fmt: skip
 PARAMETERS = {"clone", "mutate", "set_params", "row", "numbers", "not_in_river"}
 
 
