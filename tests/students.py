@@ -96,7 +96,7 @@ def student(name: str, intercept: bool = True, **more: Any) -> Any:
     if name.endswith("~"):
         return student(name.removesuffix("~"), intercept, horizon=HORIZON, **more)
     family, problem = name.split(".")
-    chosen = {**parameters(name), **more}
+    chosen = {"average": family == "pegasos", **parameters(name), **more}
     if problem != "uniclass":
         chosen |= {"fit_intercept": intercept, "intercept_scaling": SCALING}
     if family.startswith("ftrl"):

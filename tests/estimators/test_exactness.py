@@ -72,9 +72,10 @@ def test_any_split_into_blocks_is_one_pass_bit_for_bit(name, seed, classes, spar
     weights = np.random.default_rng(seed + 1).random(60) * (np.arange(60) % 5 > 0)
     make = CLASSIFIERS[name]
     whole = make(average=average, classes=range(classes)).partial_fit(X, y, sample_weight=weights)
-    once = make(average=average, classes=range(classes), max_iter=1, shuffle=False).fit(
-        X, y, sample_weight=weights
-    )
+    once = make(
+        average=average, classes=range(classes), max_iter=1, shuffle=False,
+        intercept_scaling=whole.intercept_scaling_,
+    ).fit(X, y, sample_weight=weights)  # fmt: skip
     split = make(average=average, classes=range(classes))
     edges = [0, *sorted(cuts), 60]
     for start, stop in zip(edges, edges[1:], strict=False):
@@ -237,9 +238,7 @@ def test_a_pass_does_not_copy_the_data(kind):
     X, y = stream(12, 20_000, 2, 100)
     X = sp.csr_matrix(X) if kind == "csr" else X
     size = X.data.nbytes
-    make = lambda: om.PassiveAggressiveClassifier(
-        classes=[0, 1], max_iter=2, tol=None, random_state=0, average=False, intercept_scaling=1.0
-    )  # noqa: E731
+    make = lambda: om.PassiveAggressiveClassifier(classes=[0, 1], max_iter=2, tol=None, random_state=0)  # noqa: E731
     for call in (
         lambda: make().partial_fit(X, y),
         lambda: make().fit(X, y),

@@ -336,6 +336,8 @@ def _text(value: Any) -> str:
         return f"{value.dtype}: {value.tolist()!r}"
     if hasattr(value, "coef") and hasattr(value, "intercept"):  # a prior
         return f"prior: {np.asarray(value.coef).tolist()} {np.asarray(value.intercept).tolist()}"
+    if hasattr(value, "get_params"):  # the learner inside, whatever is default today
+        return repr((type(value).__name__, *sorted(value.get_params(deep=False).items())))
     return repr(value)
 
 

@@ -28,17 +28,9 @@ HANDED_ON = {
     "act_one", "reward_one",
 }  # fmt: skip
 ONE_THING = {
-    "n_given_up_",
-    "n_rewards_",
-    "t_",
-    "threshold_",
-    "gamma_",
-    "budget_",
-    "lam_",
-    "p_",
-    "n_features_in_",
-    "kind",
-}
+    "t_", "threshold_", "gamma_", "budget_", "lam_", "p_", "n_features_in_", "kind", "intercept_scaling_",
+    "n_given_up_", "n_rewards_", "r_", "radius_", "regularizer_",
+}  # fmt: skip
 PARAMETERS = {"clone", "mutate", "set_params", "row", "numbers", "not_in_river"}
 
 

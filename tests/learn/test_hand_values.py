@@ -13,7 +13,9 @@ SIDES = (-1, 1)
 
 
 def classifier(step, C=1.0, classes=SIDES, **more):
-    return om.PassiveAggressiveClassifier(step=step, C=C, classes=classes, fit_intercept=False, **more)
+    return om.PassiveAggressiveClassifier(
+        step=step, C=C, classes=classes, fit_intercept=False, average=False, **more
+    )
 
 
 def after_one(model, x, y, start=None):

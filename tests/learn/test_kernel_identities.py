@@ -81,9 +81,17 @@ def objective_and_gap_in_all_orders(problem, order, batch):
     """Orders with replacement meet a row twice within a block; mini-batches may stay unfinished."""
     given = stream(f"pegasos.{problem}")
     linear, kernel = (
-        om.Pegasos(lam=0.05, order=order, batch_size=batch, max_iter=4, tol=None, random_state=1, **more).fit(
-            given.X, given.y, sample_weight=given.h
-        )
+        om.Pegasos(
+            lam=0.05,
+            order=order,
+            batch_size=batch,
+            max_iter=4,
+            tol=None,
+            random_state=1,
+            average=True,
+            intercept_scaling=students.SCALING,
+            **more,
+        ).fit(given.X, given.y, sample_weight=given.h)
         for more in ({}, PENCIL)
     )
     yield kernel.coef_, linear.coef_

@@ -14,7 +14,7 @@ from sklearn.model_selection import GridSearchCV
 
 import onmargin as om
 
-from ..students import stream
+from ..students import PLAIN, stream
 
 EXACT = {"rtol": 1e-12, "atol": 1e-12}
 FEW = om.Recipe(loss="mistake", step="constant")
@@ -141,7 +141,7 @@ def test_own_loss_for_numbers():
 
 def test_own_step_by_hand():
     X, y, h = stream("pa1.binary")
-    model = om.OnlineClassifier(om.Recipe(loss="hinge", step=slow), average=False, intercept_scaling=1.0)
+    model = om.OnlineClassifier(om.Recipe(loss="hinge", step=slow), **PLAIN)
     om.progressive(model, X, y, sample_weight=h)
     w, t = np.zeros(X.shape[1] + 1), 0
     for row, label, weight in zip(X, y, h, strict=True):

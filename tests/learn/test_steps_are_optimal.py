@@ -12,6 +12,8 @@ from scipy.optimize import minimize
 
 import onmargin as om
 
+from ..students import plain
+
 STEPS = ("pa", "pa1", "pa2")
 SEEDS = range(8)
 
@@ -96,9 +98,7 @@ def margins(rivals, own, outputs, x):
 def test_binary_step_is_optimal(step, seed):
     draw, start, x, C = draw_round(seed, (1, 4))
     y = int(draw.choice([-1, 1]))
-    model = om.PassiveAggressiveClassifier(
-        step=step, C=C, classes=(-1, 1), average=False, intercept_scaling=1.0
-    )
+    model = plain(om.PassiveAggressiveClassifier, step=step, C=C, classes=(-1, 1))
     check(step, C, start, fitted(model, x, y, start), y * x[None], np.ones(1))
 
 
@@ -109,9 +109,7 @@ def test_multiclass_step_is_optimal_for_the_best_rival(step, seed):
     y = int(draw.integers(4))
     scores = start @ x
     scores[y] = -np.inf
-    model = om.PassiveAggressiveClassifier(
-        step=step, C=C, classes=range(4), average=False, intercept_scaling=1.0
-    )
+    model = plain(om.PassiveAggressiveClassifier, step=step, C=C, classes=range(4))
     A = margins([int(scores.argmax())], y, 4, x)
     check(step, C, start, fitted(model, x, y, start), A, np.ones(1))
 
@@ -121,9 +119,7 @@ def test_multiclass_step_is_optimal_for_the_best_rival(step, seed):
 def test_mira_step_is_optimal_for_all_rivals(step, seed):
     draw, start, x, C = draw_round(seed, (5, 3))
     y = int(draw.integers(5))
-    model = om.PassiveAggressiveClassifier(
-        step=step, C=C, classes=range(5), update="all", average=False, intercept_scaling=1.0
-    )
+    model = plain(om.PassiveAggressiveClassifier, step=step, C=C, classes=range(5), update="all")
     A = margins([q for q in range(5) if q != y], y, 5, x)
     check(step, C, start, fitted(model, x, y, start), A, np.ones(4), shared=True)
 
@@ -137,8 +133,8 @@ def test_cost_sensitive_step_is_optimal_for_its_rival(step, update, seed):
     y = int(draw.integers(4))
     scores = start @ x
     q = int((scores + np.sqrt(cost[y]) * (update == "max_loss")).argmax())
-    model = om.PassiveAggressiveClassifier(
-        step=step, C=C, classes=range(4), cost=cost, cost_update=update, average=False, intercept_scaling=1.0
+    model = plain(
+        om.PassiveAggressiveClassifier, step=step, C=C, classes=range(4), cost=cost, cost_update=update
     )
     w = fitted(model, x, y, start)
     if q == y:
@@ -153,7 +149,7 @@ def test_regression_step_is_optimal(step, seed):
     """|y - <w, x>| <= epsilon + slack is two constraints with one slack."""
     draw, start, x, C = draw_round(seed, (1, 4))
     y = float(draw.normal())
-    model = om.PassiveAggressiveRegressor(step=step, C=C, epsilon=0.3, average=False, intercept_scaling=1.0)
+    model = plain(om.PassiveAggressiveRegressor, step=step, C=C, epsilon=0.3)
     A, b = np.stack([x, -x]), np.array([y - 0.3, -y - 0.3])
     check(step, C, start, fitted(model, x, y, start), A, b, shared=True)
 
@@ -168,9 +164,7 @@ def test_calibrated_step_is_optimal_for_both_constraints(step, seed):
     r = int(np.where(y == 1, scores, np.inf).argmin())
     q = int(np.where(y == 0, scores, -np.inf).argmax())
     other = next(k for k in range(5) if k not in (r, q))
-    model = om.PassiveAggressiveClassifier(
-        step=step, C=C, multilabel="calibrated", average=False, intercept_scaling=1.0
-    )
+    model = plain(om.PassiveAggressiveClassifier, step=step, C=C, multilabel="calibrated")
     less = fitted(model, x, y, start)  # rows less the dummy's
     dummy = start[other] - less[other]
     before, after = np.r_[start, np.zeros((1, 3))], np.r_[less + dummy, dummy[None]]
@@ -184,9 +178,7 @@ def test_uniclass_step_is_optimal(step, seed):
     """min 1/2 |w - w_t|^2 + pen(slack) s.t. |w - y| <= epsilon + slack, slack >= 0."""
     _, start, y, C = draw_round(seed, (1, 3))
     start, y = 3 * start[0], 3 * y
-    w = fitted(
-        om.PassiveAggressiveUniclass(step=step, C=C, epsilon=0.5, average=False), y, None, start[None]
-    )[0]
+    w = fitted(plain(om.PassiveAggressiveUniclass, step=step, C=C, epsilon=0.5), y, None, start[None])[0]
 
     def lack(v):
         return max(0.0, np.linalg.norm(v - y) - 0.5)

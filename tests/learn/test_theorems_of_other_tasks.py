@@ -10,6 +10,8 @@ from numpy.testing import assert_allclose
 
 import onmargin as om
 
+from ..students import plain
+
 STEPS = pytest.mark.parametrize("step", ["pa", "pa1", "pa2"])
 DRAWN = st.tuples(st.integers(0, 10**6), st.integers(1, 60), st.integers(1, 5))
 AGGRESSIVENESS = st.sampled_from([0.01, 0.1, 1.0, 10.0])
@@ -58,9 +60,7 @@ def test_label_sets_master_lemma_a1(step, drawn, C):
     """The lowest relevant label against the highest irrelevant one; sets may be empty or full."""
     _, X, u, scores = rows_of(drawn, 4)
     sets = (scores > 0).astype(int)
-    run = om.progressive(
-        om.PassiveAggressiveClassifier(step=step, C=C, average=False, intercept_scaling=1.0), X[:, :-1], sets
-    )
+    run = om.progressive(plain(om.PassiveAggressiveClassifier, step=step, C=C), X[:, :-1], sets)
     size = 2 * (X**2).sum(axis=1)
     for scale in (0.0, 0.1, 0.5, 1.0, 2.0, 5.0):
         theirs = scale * X @ u.T
@@ -79,8 +79,8 @@ def test_costs_master_lemma_a1(step, update, drawn, C):
     draw, X, u, scores = rows_of(drawn, 4)
     y, each = scores.argmax(axis=1), np.arange(len(X))
     cost = draw.uniform(0.1, 4.0, (4, 4)) * (1 - np.eye(4))
-    model = om.PassiveAggressiveClassifier(
-        step=step, C=C, classes=range(4), cost=cost, cost_update=update, average=False, intercept_scaling=1.0
+    model = plain(
+        om.PassiveAggressiveClassifier, step=step, C=C, classes=range(4), cost=cost, cost_update=update
     )
     run = om.progressive(model, X[:, :-1], y, classes=range(4))
     q = (run.scores + np.sqrt(cost[y]) * (update == "max_loss")).argmax(axis=1)

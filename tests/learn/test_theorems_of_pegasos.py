@@ -119,8 +119,8 @@ def test_the_gap_is_at_least_the_distance_to_the_best_g2(
     given_prior = (prior[:-1], prior[-1]) if with_prior else None
     model = om.Pegasos(
         lam=lam, batch_size=batch, project=project, average=average, order=order, prior=given_prior,
-        max_iter=10, tol=None, random_state=drawn[0],
-     intercept_scaling=1.0).fit(X[:, :-1], y, sample_weight=c)  # fmt: skip
+        max_iter=10, tol=None, random_state=drawn[0], intercept_scaling=1.0,
+    ).fit(X[:, :-1], y, sample_weight=c)  # fmt: skip
     best = om.svm_optimum(X[:, :-1], y, lam=lam, prior=given_prior, sample_weight=c, max_iter=100)
     found = np.r_[best.coef, best.intercept]
     assert best.objective == pytest.approx(objective(found, X, y, lam, prior, c), rel=1e-9)
@@ -182,14 +182,9 @@ def test_duplicating_the_rare_points_is_weighting_them(times):
     lam_duplicated = 1 / (C * N / (2 * common) * len(repeated))
     assert lam_duplicated == pytest.approx(lam)
     model = om.Pegasos(
-        lam=lam,
-        class_weight="balanced",
-        max_iter=2000,
-        tol=None,
-        random_state=0,
-        average=True,
+        lam=lam, class_weight="balanced", max_iter=2000, tol=None, random_state=0, average=True,
         intercept_scaling=1.0,
-    ).fit(X, y)
+    ).fit(X, y)  # fmt: skip
     assert weighted.objective <= model.objective_ <= weighted.objective + 1e-3
 
 

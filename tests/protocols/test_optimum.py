@@ -49,11 +49,13 @@ def test_a_prior_that_does_not_fit_the_optimum_is_refused(prior):
 
 def test_a_mixture_goes_on_from_given_weights():
     """`fit` from the merged coefficients is the merged model's own next pass."""
-    options = {"shuffle": False, "max_iter": 1, "tol": None}
-    halves = [om.Perceptron(**options).fit(X[i::2], Y[i::2]) for i in range(2)]
+    options = {"shuffle": False, "max_iter": 1, "tol": None, "intercept_scaling": 1.0}
+    halves = [om.Perceptron(average=False, **options).fit(X[i::2], Y[i::2]) for i in range(2)]
     mixed = om.merge(halves)
     assert mixed.t_ == 60
-    on = om.Perceptron(**options).fit(X, Y, coef_init=mixed.coef_, intercept_init=mixed.intercept_)
+    on = om.Perceptron(average=False, **options).fit(
+        X, Y, coef_init=mixed.coef_, intercept_init=mixed.intercept_
+    )
     np.testing.assert_allclose(mixed.partial_fit(X, Y).coef_, on.coef_, atol=1e-12)
     averaged = [om.Perceptron(average=True, **options).fit(X[i::2], Y[i::2]) for i in range(2)]
     mean = (averaged[0].coef_ + 3 * averaged[1].coef_) / 4
@@ -156,13 +158,7 @@ def test_the_objective_is_summed_over_more_rows_than_a_stretch():
     y = np.digitize(X[:, 0] + 0.3 * draw.normal(size=9000), [-0.5, 0.5])
     for kind in ("crammer_singer", "one_vs_all"):
         model = om.Pegasos(
-            lam=0.01,
-            max_iter=2,
-            tol=None,
-            multiclass=kind,
-            random_state=0,
-            average=True,
-            intercept_scaling=1.0,
+            lam=0.01, max_iter=2, tol=None, multiclass=kind, random_state=0, intercept_scaling=1.0
         ).fit(X, y)
         scores, own = model.decision_function(X), np.eye(3)[y] > 0
         if kind == "one_vs_all":

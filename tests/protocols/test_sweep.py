@@ -83,7 +83,7 @@ def test_a_sweep_is_separate_runs(name, average, weighted, sparse, by_class, pow
 
 
 def test_class_weights_in_the_grid():
-    model = om.PassiveAggressiveClassifier(average=False, intercept_scaling=1.0)
+    model = om.PassiveAggressiveClassifier()
     grid = {"C": [0.01, 0.1, 1.0], "class_weight": [None, "balanced", {0: 3.0}]}
     result = om.sweep(model, grid, X, Y)
     assert result.in_lanes == 9
@@ -92,10 +92,7 @@ def test_class_weights_in_the_grid():
 
 @pytest.mark.parametrize("count", [1, 2, 16, 17, 37])
 def test_any_number_of_lanes(count):
-    model, grid = (
-        om.PassiveAggressiveClassifier(average=True, intercept_scaling=1.0),
-        {"C": np.logspace(-3, 1, count)},
-    )
+    model, grid = om.PassiveAggressiveClassifier(average=True), {"C": np.logspace(-3, 1, count)}
     result = om.sweep(model, grid, X, Y)
     assert result.in_lanes == (count if count > 1 else 0)
     agrees(result, separate(model, result.configs, X, Y), MORE, MORE_Y)
@@ -104,17 +101,9 @@ def test_any_number_of_lanes(count):
 def test_frames_and_names_of_classes():
     frame = pd.DataFrame(X, columns=list("abcdef"))
     names = np.array(["no", "yes"])[Y]
-    result = om.sweep(
-        om.PassiveAggressiveClassifier(average=False, intercept_scaling=1.0), {"C": [0.1, 1.0]}, frame, names
-    )
-    agrees(
-        result,
-        separate(
-            om.PassiveAggressiveClassifier(average=False, intercept_scaling=1.0), result.configs, frame, names
-        ),
-        frame,
-        names,
-    )
+    model = om.PassiveAggressiveClassifier()
+    result = om.sweep(model, {"C": [0.1, 1.0]}, frame, names)
+    agrees(result, separate(model, result.configs, frame, names), frame, names)
     best = result.best_model
     assert list(best.feature_names_in_) == list("abcdef") and list(best.classes_) == ["no", "yes"]
     assert best.predict_one({"a": 1.0, "f": -2.0}) in ("no", "yes")
@@ -133,7 +122,7 @@ def test_blocks_do_not_show(monkeypatch):
 
 @pytest.mark.parametrize("average", [False, True])
 def test_lanes_of_float32(average):
-    model = om.PassiveAggressiveClassifier(dtype="float32", average=average, intercept_scaling=1.0)
+    model = om.PassiveAggressiveClassifier(dtype="float32", average=average)
     result = om.sweep(model, {"C": np.logspace(-3, 1, 20)}, X, Y)
     assert result.in_lanes == 20
     agrees(result, separate(model, result.configs, X, Y), MORE, MORE_Y, close=1e-5)
@@ -159,7 +148,7 @@ def test_what_has_no_lanes_gives_the_same_result(model, grid, y, threads):
 
 
 def test_lanes_and_others_in_one_grid():
-    model = om.PassiveAggressiveClassifier(average=False, intercept_scaling=1.0)
+    model = om.PassiveAggressiveClassifier()
     grid = [{"C": [0.01, 0.1]}, {"step": ["pa2"]}, {"average": [True], "C": [1.0, 2.0]}]
     result = om.sweep(model, grid, X, Y)
     assert [config.get("C") for config in result.configs] == [0.01, 0.1, None, 1.0, 2.0]
@@ -171,7 +160,7 @@ def test_lanes_and_others_in_one_grid():
     "grid", [{"fit_intercept": [True, False]}, {"intercept_scaling": [1.0, 5.0]}], ids=str
 )
 def test_intercepts_in_the_grid(grid):
-    model = om.PassiveAggressiveClassifier(average=False, intercept_scaling=1.0)
+    model = om.PassiveAggressiveClassifier()
     result = om.sweep(model, {"C": [0.1, 1.0], **grid}, X, Y)
     agrees(result, separate(model, result.configs, X, Y), MORE, MORE_Y)
 

@@ -31,7 +31,9 @@ def made(name: str, columns: int, seed: int) -> Any:
     if name == "SVM":
         return SVC(gamma=1.0 / columns)
     form |= {"C": 1.0, "max_iter": 5} if "kernel" in name else {"C": 0.1, "max_iter": 1}
-    learner = PassiveAggressiveClassifier(average=True, tol=None, random_state=seed, **form)
+    learner = PassiveAggressiveClassifier(
+        average=True, intercept_scaling=1.0, tol=None, random_state=seed, **form
+    )
     return SelectiveSampler(learner, delta=1.0, random_state=seed) if "active" in name else learner
 
 

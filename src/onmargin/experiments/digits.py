@@ -36,7 +36,9 @@ def thinned(seed: int, data: Split) -> tuple[np.ndarray, np.ndarray]:
 def one_run(seed: int, name: str, data: Split) -> dict[str, float]:
     """Learn one stream; both areas, and the mean of the classes' errors."""
     X, y = thinned(seed, data)
-    once: dict[str, Any] = {"C": C, "average": True, "max_iter": 1, "tol": None, "shuffle": False}
+    once: dict[str, Any] = {
+        "C": C, "average": True, "intercept_scaling": 1.0, "max_iter": 1, "tol": None, "shuffle": False,
+    }  # fmt: skip
     model: Any = OneVsRestClassifier(PassiveAggressiveClassifier(**once))
     if name in LEARNERS[1:]:
         model = PairedClassifier(rule=name, random_state=seed, **once)

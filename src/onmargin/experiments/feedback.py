@@ -47,8 +47,11 @@ def late_error(run: Any, first: int, stop: int) -> float:
 def with_rewards(seed: int) -> list[dict[str, Any]]:
     """One stream, all learners: online error after a tenth and after all rounds."""
     X, y = texts(seed)
-    models: dict[str, Any] = {"Perceptron, all labels": Perceptron()}
-    models |= {f"Banditron, gamma {gamma}": Banditron(gamma=gamma, random_state=seed) for gamma in GAMMAS}
+    models: dict[str, Any] = {"Perceptron, all labels": Perceptron(intercept_scaling=1.0)}
+    models |= {
+        f"Banditron, gamma {gamma}": Banditron(gamma=gamma, intercept_scaling=1.0, random_state=seed)
+        for gamma in GAMMAS
+    }
     found = []
     for name, model in models.items():
         run = progressive(model, X, y)
@@ -65,9 +68,10 @@ def moving(seed: int) -> list[dict[str, Any]]:
     targets = draw.normal(size=(TIMES, 20))
     y = np.where(np.einsum("ij,ij->i", X, np.repeat(targets, SWITCH, axis=0)) > 0, 1, -1)
     models: dict[str, Any] = {
-        "averaged Perceptron": Perceptron(average=True), "forgetting Perceptron": Perceptron(horizon=300),
-        "shifting Perceptron": ShiftingPerceptron(lam=3.0),
-        "projected Perceptron": ProjectedPerceptron(radius=5.0),
+        "averaged Perceptron": Perceptron(average=True, intercept_scaling=1.0),
+        "forgetting Perceptron": Perceptron(horizon=300, intercept_scaling=1.0),
+        "shifting Perceptron": ShiftingPerceptron(lam=3.0, intercept_scaling=1.0),
+        "projected Perceptron": ProjectedPerceptron(radius=5.0, intercept_scaling=1.0),
     }  # fmt: skip
     found = []
     for name, model in models.items():

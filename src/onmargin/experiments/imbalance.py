@@ -43,7 +43,7 @@ def one_run(seed: int, rule: str, offset: float) -> dict[str, float]:
     y = np.where(draw.random(ROUNDS) < SHARE, 1, -1)
     truth = np.where(np.arange(TEST) < TEST // 2, 1, -1)
     X, test = drawn(draw, y, offset), drawn(draw, truth, offset)
-    model: Any = PassiveAggressiveClassifier(C=C, average=True)
+    model: Any = PassiveAggressiveClassifier(C=C, average=True, intercept_scaling=1.0)
     if rule != "stream":
         model = PairedClassifier(rule=rule, C=C, average=True, random_state=seed)
     model.partial_fit(X, y, classes=[-1, 1])

@@ -41,7 +41,9 @@ def one_word(word: int, seed: int, name: str, data: Split) -> float:
         X.eliminate_zeros()
         tables.append(X)
     transform = TfidfTransformer(sublinear_tf=True).fit(tables[0])
-    once: dict[str, Any] = {"average": True, "max_iter": 1, "tol": None, "random_state": seed}
+    once: dict[str, Any] = {
+        "average": True, "intercept_scaling": 1.0, "max_iter": 1, "tol": None, "random_state": seed,
+    }  # fmt: skip
     model: Any = PassiveAggressiveClassifier(**once)
     if name != "PA-I":
         rule, _, margin = name.partition(", margin ")

@@ -58,7 +58,9 @@ def by_differences(kind: str) -> Callable[[Part, int], Iterator[Callable[[np.nda
             model: Any = LinearSVC(C=C, fit_intercept=False, dual=False, tol=1e-3, random_state=seed)
             if kind == "Pegasos":
                 lam = 1.0 / (len(y) * C)
-                model = Pegasos(lam=lam, fit_intercept=False, tol=None, max_iter=5, random_state=seed)
+                model = Pegasos(
+                    lam=lam, fit_intercept=False, average=True, tol=None, max_iter=5, random_state=seed
+                )
             yield model.fit(X, y).decision_function
 
     return learn

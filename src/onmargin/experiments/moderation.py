@@ -28,7 +28,7 @@ def one_run(seed: int, rule: str, C: float, share: float) -> dict[str, float]:
     draw = np.random.default_rng([10, seed])
     y = np.where(draw.random(ROUNDS) < share, 1, -1)
     X = drawn(draw, y, 0.5)
-    model: Any = PassiveAggressiveClassifier(C=C)
+    model: Any = PassiveAggressiveClassifier(C=C, intercept_scaling=1.0)
     if rule != "stream":
         model = PairedClassifier(rule=rule, C=C, random_state=seed)
     trace = progressive(model, X, y, classes=[-1, 1])

@@ -30,9 +30,9 @@ Made = Callable[[float, int], Any]
 
 def learners(data: str) -> dict[str, dict[str, Any]]:
     """Of every rule: the points of its curve, and how a learner is made of one."""
-    form: dict[str, Any] = {"fit_intercept": False}
+    form: dict[str, Any] = {"fit_intercept": False, "average": False}
     if data == "Adult":
-        form = {"kernel": "rbf", "gamma": 0.05, "average": True}
+        form = {"kernel": "rbf", "gamma": 0.05, "average": True, "intercept_scaling": 1.0}
 
     def sampler(learner: Any, rule: str) -> Made:
         return lambda share, seed: SelectiveSampler(

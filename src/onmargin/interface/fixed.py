@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .tables import Table
 
 SOME = 1000  # rows whose median length is as good as that of all
+PART = 100
 
 Squares = Callable[[np.ndarray], np.ndarray]
 """|x|^2 (kernels: k(x, x)) of rows by their numbers, without the constant coordinate."""
@@ -61,7 +62,7 @@ def fixed_by(
     squares, begins = partial(form.squares, model, X), 0
     seen = np.flatnonzero(data.weights > 0) if data.weights.size else np.arange(data.size)
     if fitting:
-        some = squares(seen[:: max(len(seen) // SOME, 1)])
+        some = _in_parts(squares, seen[:: max(len(seen) // SOME, 1)])
         some = some[np.isfinite(some) & (some > 0)]
         square = float(np.median(some)) if some.size else 0.0
     else:
@@ -85,6 +86,11 @@ def fix(learner: Learner, model: Model, square: float, fitting: bool = False) ->
         for name, rule in learner._by_length.items()
     } | dict(learner._fixed)
     learner._form().fix_numbers(model)
+
+
+def _in_parts(squares: Squares, some: np.ndarray) -> np.ndarray:
+    """|x|^2 of these rows, of which few are copied at a time."""
+    return np.concatenate([squares(some[at : at + PART]) for at in range(0, max(len(some), 1), PART)])
 
 
 def _first(squares: Squares, seen: np.ndarray, any_will_do: bool) -> tuple[int, float]:
