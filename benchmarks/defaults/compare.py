@@ -1,0 +1,133 @@
+"""Candidate settings side by side: a line per set, mean, rank, wins, ties and losses against the first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+
+from . import sets
+from .estimators import Made, evaluated, kind_of
+from .jobs import Outcome
+from .running import Task, run
+from .store import Store
+
+POINTS = 0.3  # of test error: level
+RELATIVE = 0.05  # of online error: level
+CAP = 200.0  # percent; a mean of what diverged says nothing
+
+
+def verdict(job: str, ours: float, peer: float) -> str:
+    """Win, tie or loss of `ours`: less is better, a failure loses."""
+    if np.isnan(ours) or np.isnan(peer):
+        return "tie" if np.isnan(ours) and np.isnan(peer) else "loss" if np.isnan(ours) else "win"
+    near = RELATIVE * peer if job == "online" else POINTS
+    if abs(ours - peer) <= near + 1e-12:
+        return "tie"
+    return "win" if ours < peer else "loss"
+
+
+def ranks(table: np.ndarray) -> np.ndarray:
+    """Mean rank of every column, ties shared; failures last."""
+    filled = np.where(np.isnan(table), np.inf, table)
+    below = (filled[:, None, :] < filled[:, :, None]).sum(axis=2)
+    level = (filled[:, None, :] == filled[:, :, None]).sum(axis=2)
+    return np.asarray((below + (level + 1) / 2).mean(axis=0))
+
+
+def kind(expressions: list[str]) -> str:
+    """Of the candidates, which must be alike."""
+    found = set()
+    for expression in expressions:
+        try:
+            found.add(kind_of(evaluated(expression)()))
+        except Exception as problem:
+            raise SystemExit(f"{expression!r} cannot be made: {problem}") from None
+    if len(found) > 1:
+        raise SystemExit(f"the candidates are for different targets ({', '.join(sorted(found))})")
+    return found.pop()
+
+
+def compare(
+    expressions: list[str], jobs: list[str], wanted: list[str] | None, runs: int | None, by: str, workers: int,
+    store: Store,
+) -> None:  # fmt: skip
+    """Measure (or take from the store) and print."""
+    names = sets.names(wanted, kind(expressions))
+    console = Console(highlight=False, width=max(80, 24 + 11 * len(expressions)))
+    for number, expression in enumerate(expressions):
+        console.print(f"{letter(number)}  {expression}", markup=False)
+    for job in jobs:
+        tasks = [
+            Task(name, job, expression, Made(expression), runs, by)
+            for name in names
+            for expression in expressions
+        ]
+        found = run(tasks, store, workers, console)
+        shown = [name for name in names if any((name, job, e) in found for e in expressions)]
+        table(console, job, by, expressions, shown, lambda n, e, job=job, found=found: found.get((n, job, e)))
+
+
+def letter(number: int) -> str:
+    """A, B, C ..."""
+    return chr(ord("A") + number) if number < 26 else f"Z{number - 25}"
+
+
+def table(
+    console: Console, job: str, by: str, expressions: list[str], names: list[str],
+    outcome: Callable[[str, str], Outcome | None],
+) -> None:  # fmt: skip
+    """Print it."""
+    said = {"error": "error", "auc": "100 (1 - AUC)", "f1": "100 (1 - F1)"}[by]
+    console.print(f"\n[bold]{job}[/]: {said} in percent, * best; ! no convergence, x failed")
+    cells: list[list[str]] = []
+    values = np.full((len(names), len(expressions)), np.nan)
+    seconds, warned, failed = (np.zeros(len(expressions)) for _ in range(3))
+    notes: list[str] = []
+    for i, name in enumerate(names):
+        line = []
+        for j, expression in enumerate(expressions):
+            got = outcome(name, expression)
+            if got is None:
+                line.append("-")
+                continue
+            values[i, j] = got.mean
+            seconds[j] += got.seconds
+            warned[j] += got.warned > 0
+            failed[j] += bool(got.failed)
+            if got.failed:
+                notes.append(f"x {name}, {letter(j)}: {got.failed}")
+            line.append("x" if got.failed else f"{got.mean:.2f}{'!' if got.warned else ''}")
+        cells.append(line)
+    for i, line in enumerate(cells):
+        for j in np.flatnonzero(values[i] <= np.nanmin(values[i], initial=np.inf)):
+            line[j] += "*"
+    whole = np.where(np.isnan(values), CAP, np.minimum(values, CAP))
+    heads = ["set", *(letter(j) for j in range(len(expressions)))]
+    foot: list[list[Any]] = [
+        ["mean", *(f"{m:.2f}" for m in whole.mean(axis=0))],
+        ["mean rank", *(f"{r:.2f}" for r in ranks(values))],
+        ["win/tie/loss", "", *(_tally(job, values, j) for j in range(1, len(expressions)))],
+        ["seconds", *(f"{s:.1f}" for s in seconds)],
+        ["no convergence", *(f"{int(w)}" for w in warned)],
+        ["failed", *(f"{int(f)}" for f in failed)],
+    ]
+    width = max(14, *(len(name) for name in names))
+    columns = [
+        max(8, *(len(str(line[j])) for line in [*cells, *(f[1:] for f in foot)]))
+        for j in range(len(heads) - 1)
+    ]
+    for line in [heads, *([n, *c] for n, c in zip(names, cells, strict=True)), *foot]:
+        own = [str(cell).rjust(w + 1) for cell, w in zip(line[1:], columns, strict=True)]
+        console.print(
+            f"{line[0]:<{width}}{''.join(own)}", markup=False, style="bold" if line is heads else ""
+        )
+    for note in notes[:12]:
+        console.print(note, markup=False, style="yellow")
+
+
+def _tally(job: str, values: np.ndarray, column: int) -> str:
+    said = [verdict(job, line[column], line[0]) for line in values]
+    return "/".join(str(said.count(word)) for word in ("win", "tie", "loss"))

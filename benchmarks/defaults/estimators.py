@@ -1,0 +1,144 @@
+"""Contestants with scikit-learn's interface: ours and scikit-learn's, made by an expression."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+import sklearn.linear_model
+import sklearn.svm
+from sklearn.base import is_regressor
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import Normalizer, StandardScaler
+
+import onmargin as om
+
+from .jobs import Answers
+from .sets import CLASSES, LABEL_SETS, NUMBERS, QUERIES, Part, Set
+
+ONE_BY_ONE = 2_000  # rows that scikit-learn's `partial_fit` gets one at a time; then blocks of
+BLOCK = 10
+
+
+def facts(X: Any, y: np.ndarray) -> dict[str, float]:
+    """Numbers of the rows that an expression may use."""
+    squares = sp.csr_matrix(X).multiply(X).sum(axis=1) if sp.issparse(X) else np.square(X).sum(axis=1)
+    lengths = np.sqrt(np.asarray(squares).ravel())
+    return {
+        "length": float(np.median(lengths)),  # |x|
+        "first": float(lengths[0]),
+        "longest": float(lengths.max()),
+        "n": float(len(y)),
+        "d": float(X.shape[1]),
+    }
+
+
+def names() -> dict[str, Any]:
+    """What an expression may say: everything of ours, scikit-learn's linear models, NumPy."""
+    known: dict[str, Any] = {"om": om, "np": np, "make_pipeline": make_pipeline}
+    known |= {"StandardScaler": StandardScaler, "Normalizer": Normalizer}
+    for module in (sklearn.svm, sklearn.linear_model):
+        known |= {name: getattr(module, name) for name in module.__all__}
+        known["sklearn"] = sys.modules["sklearn"]
+    known["SkPerceptron"] = sklearn.linear_model.Perceptron
+    return known | {name: getattr(om, name) for name in om.__all__ if name[0].isupper()}
+
+
+def _of_ours(model: Any) -> bool:
+    return type(model).__module__.startswith("onmargin.")
+
+
+def kind_of(model: Any) -> str:
+    """Which sets it is for by default."""
+    if isinstance(model, om.PairedRanker):
+        return QUERIES
+    if is_regressor(model):
+        return NUMBERS
+    return CLASSES
+
+
+class Made(NamedTuple):
+    """A contestant made by evaluating an expression for every set (a developer's own: it is trusted)."""
+
+    expression: str
+    jobs: tuple[str, ...] = ("fit", "last", "online")
+    kinds: tuple[str, ...] = (CLASSES, LABEL_SETS, NUMBERS, QUERIES)
+    largest: int = 1 << 60  # rows of a stream, times classes, that it gets through in a sensible time
+
+    def model(self, X: Any, y: np.ndarray, seed: int) -> Any:
+        """A fresh one."""
+        model = eval(self.expression, names() | facts(X, y))
+        own = {
+            key for key, value in model.get_params().items() if key.endswith("random_state") and value is None
+        }
+        return model.set_params(**dict.fromkeys(own, seed))
+
+    def takes(self, job: str, data: Set) -> bool:
+        """Rankers fit; label sets are not judged row by row."""
+        if job not in self.jobs or data.kind not in self.kinds:
+            return False
+        if job == "online":
+            return data.kind in (CLASSES, NUMBERS) and len(data.y) <= self.largest
+        return job == "fit" or data.kind != QUERIES
+
+    def answers(self, job: str, data: Set, part: Part, seed: int) -> Answers:
+        """The job."""
+        model = self.model(part.X, part.y, seed)
+        if data.kind == LABEL_SETS and not _of_ours(model):
+            model = OneVsRestClassifier(model)
+        if job == "online":
+            return _online(model, data, part)
+        if job == "fit":
+            _fit(model, data, part)
+        else:
+            model.partial_fit(part.X, part.y, **_classes(model, data, part))
+        return Answers(model.predict(part.X_test), _scores(model, part.X_test))
+
+
+def _fit(model: Any, data: Set, part: Part) -> None:
+    if data.kind == QUERIES and isinstance(model, om.PairedRanker):
+        model.fit(part.X, part.y, qid=part.qid)
+    else:
+        model.fit(part.X, part.y)
+
+
+def _classes(model: Any, data: Set, part: Part) -> dict[str, Any]:
+    """`partial_fit` wants to know all classes; ours finds the labels of an indicator matrix."""
+    if data.kind == CLASSES or (data.kind == LABEL_SETS and not _of_ours(model)):
+        labels = np.unique(part.y) if data.kind == CLASSES else np.arange(part.y.shape[1])
+        return {"classes": labels}
+    return {}
+
+
+def _scores(model: Any, X: Any) -> np.ndarray | None:
+    scores = model.decision_function(X) if hasattr(model, "decision_function") else None
+    return scores if scores is None or np.ndim(scores) == 1 else None
+
+
+def _online(model: Any, data: Set, part: Part) -> Answers:
+    if _of_ours(model):
+        classes = np.unique(part.y) if data.kind == CLASSES else None
+        run = om.progressive(model, part.X, part.y, classes=classes)
+        scores = np.asarray(run.scores)
+        return Answers(np.asarray(run.predictions), scores if scores.ndim == 1 else None)
+    said = np.empty(len(part.y), part.y.dtype)
+    said[:] = part.y.flat[0]  # nothing is known of the first row: the benefit of the doubt
+    known, start = _classes(model, data, part), 0
+    while start < len(part.y):
+        stop = min(start + (1 if start < ONE_BY_ONE else BLOCK), len(part.y))
+        rows = part.X[start:stop]
+        if start:
+            said[start:stop] = model.predict(rows)
+        model.partial_fit(rows, part.y[start:stop], **(known if not start else {}))
+        start = stop
+    return Answers(said)
+
+
+def evaluated(expression: str) -> Callable[[], Any]:
+    """The expression's model for two made-up rows: whether it can be read at all, and what kind it is."""
+    X = np.eye(2)
+    return lambda: Made(expression).model(X, np.array([0, 1]), 0)
