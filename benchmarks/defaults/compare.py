@@ -13,20 +13,7 @@ from .estimators import Made, evaluated, kind_of
 from .jobs import Outcome
 from .running import Task, run
 from .store import Store
-
-POINTS = 0.3  # of test error: level
-RELATIVE = 0.05  # of online error: level
-CAP = 200.0  # percent; a mean of what diverged says nothing
-
-
-def verdict(job: str, ours: float, peer: float) -> str:
-    """Win, tie or loss of `ours`: less is better, a failure loses."""
-    if np.isnan(ours) or np.isnan(peer):
-        return "tie" if np.isnan(ours) and np.isnan(peer) else "loss" if np.isnan(ours) else "win"
-    near = RELATIVE * peer if job == "online" else POINTS
-    if abs(ours - peer) <= near + 1e-12:
-        return "tie"
-    return "win" if ours < peer else "loss"
+from .verdicts import capped, tally, verdict
 
 
 def ranks(table: np.ndarray) -> np.ndarray:
@@ -51,8 +38,8 @@ def kind(expressions: list[str]) -> str:
 
 
 def compare(
-    expressions: list[str], jobs: list[str], wanted: list[str] | None, runs: int | None, by: str, workers: int,
-    store: Store,
+    expressions: list[str], jobs: list[str], wanted: list[str] | None, runs: int | None, by: str,
+    workers: int, store: Store,
 ) -> None:  # fmt: skip
     """Measure (or take from the store) and print."""
     names = sets.names(wanted, kind(expressions))
@@ -104,12 +91,15 @@ def table(
     for i, line in enumerate(cells):
         for j in np.flatnonzero(values[i] <= np.nanmin(values[i], initial=np.inf)):
             line[j] += "*"
-    whole = np.where(np.isnan(values), CAP, np.minimum(values, CAP))
     heads = ["set", *(letter(j) for j in range(len(expressions)))]
     foot: list[list[Any]] = [
-        ["mean", *(f"{m:.2f}" for m in whole.mean(axis=0))],
+        ["mean", *(f"{m:.2f}" for m in capped(values).mean(axis=0))],
         ["mean rank", *(f"{r:.2f}" for r in ranks(values))],
-        ["win/tie/loss", "", *(_tally(job, values, j) for j in range(1, len(expressions)))],
+        [
+            "win/tie/loss",
+            "",
+            *(tally([verdict(job, line[j], line[0]) for line in values]) for j in range(1, len(expressions))),
+        ],
         ["seconds", *(f"{s:.1f}" for s in seconds)],
         ["no convergence", *(f"{int(w)}" for w in warned)],
         ["failed", *(f"{int(f)}" for f in failed)],
@@ -126,8 +116,3 @@ def table(
         )
     for note in notes[:12]:
         console.print(note, markup=False, style="yellow")
-
-
-def _tally(job: str, values: np.ndarray, column: int) -> str:
-    said = [verdict(job, line[column], line[0]) for line in values]
-    return "/".join(str(said.count(word)) for word in ("win", "tie", "loss"))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+import sklearn
 import sklearn.linear_model
 import sklearn.svm
 from sklearn.base import is_regressor
@@ -20,8 +20,9 @@ import onmargin as om
 from .jobs import Answers
 from .sets import CLASSES, LABEL_SETS, NUMBERS, QUERIES, Part, Set
 
-ONE_BY_ONE = 2_000  # rows that scikit-learn's `partial_fit` gets one at a time; then blocks of
-BLOCK = 10
+ONE_BY_ONE = 1_000  # rows that scikit-learn's `partial_fit` gets one at a time; then blocks
+BLOCK, WIDE_BLOCK = 10, 100  # of so many: a call costs as much as there are columns
+WIDE = 10_000  # columns
 
 
 def facts(X: Any, y: np.ndarray) -> dict[str, float]:
@@ -39,12 +40,10 @@ def facts(X: Any, y: np.ndarray) -> dict[str, float]:
 
 def names() -> dict[str, Any]:
     """What an expression may say: everything of ours, scikit-learn's linear models, NumPy."""
-    known: dict[str, Any] = {"om": om, "np": np, "make_pipeline": make_pipeline}
+    known: dict[str, Any] = {"om": om, "np": np, "sklearn": sklearn, "make_pipeline": make_pipeline}
     known |= {"StandardScaler": StandardScaler, "Normalizer": Normalizer}
     for module in (sklearn.svm, sklearn.linear_model):
         known |= {name: getattr(module, name) for name in module.__all__}
-        known["sklearn"] = sys.modules["sklearn"]
-    known["SkPerceptron"] = sklearn.linear_model.Perceptron
     return known | {name: getattr(om, name) for name in om.__all__ if name[0].isupper()}
 
 
@@ -67,7 +66,6 @@ class Made(NamedTuple):
     expression: str
     jobs: tuple[str, ...] = ("fit", "last", "online")
     kinds: tuple[str, ...] = (CLASSES, LABEL_SETS, NUMBERS, QUERIES)
-    largest: int = 1 << 60  # rows of a stream, times classes, that it gets through in a sensible time
 
     def model(self, X: Any, y: np.ndarray, seed: int) -> Any:
         """A fresh one."""
@@ -82,7 +80,9 @@ class Made(NamedTuple):
         if job not in self.jobs or data.kind not in self.kinds:
             return False
         if job == "online":
-            return data.kind in (CLASSES, NUMBERS) and len(data.y) <= self.largest
+            return data.kind in (CLASSES, NUMBERS)
+        if job == "last" and data.kind == LABEL_SETS:
+            return _of_ours(evaluated(self.expression)())  # one against the rest has no such `partial_fit`
         return job == "fit" or data.kind != QUERIES
 
     def answers(self, job: str, data: Set, part: Part, seed: int) -> Answers:
@@ -128,8 +128,9 @@ def _online(model: Any, data: Set, part: Part) -> Answers:
     said = np.empty(len(part.y), part.y.dtype)
     said[:] = part.y.flat[0]  # nothing is known of the first row: the benefit of the doubt
     known, start = _classes(model, data, part), 0
+    block = WIDE_BLOCK if part.X.shape[1] > WIDE else BLOCK
     while start < len(part.y):
-        stop = min(start + (1 if start < ONE_BY_ONE else BLOCK), len(part.y))
+        stop = min(start + (1 if start < ONE_BY_ONE else block), len(part.y))
         rows = part.X[start:stop]
         if start:
             said[start:stop] = model.predict(rows)

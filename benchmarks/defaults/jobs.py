@@ -1,4 +1,4 @@
-"""The jobs: fit and be tested, one pass and be tested, be judged on every row of a stream before it is learned."""
+"""The jobs: fit and be tested; one pass and be tested; be judged on every row before it is learned."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Contestant(Protocol):
 
 
 class Outcome(NamedTuple):
-    """A number per seed (percent, less is better), seconds for all, warnings of no convergence, what failed."""
+    """A number per run (percent, less is better), seconds of all, runs that did not converge, what failed."""
 
     values: list[float]
     seconds: float
@@ -85,9 +85,8 @@ def measure(
 ) -> Outcome:
     """All splits (streams: orders) of a set; a failure is kept, not raised."""
     data = sets.load(name)
-    count = min(sets.orders(data) if job == "online" else sets.SPLITS, runs or sets.SPLITS)
     values, warned, begun = [], 0, time.perf_counter()
-    for seed in range(count):
+    for seed in range(sets.runs(data, job, runs)):
         part = sets.stream(data, seed) if job == "online" else sets.split(data, seed)
         try:
             with warnings.catch_warnings(record=True) as heard, np.errstate(all="ignore"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -81,7 +81,7 @@ def _shuffled(part: Part, rng: np.random.Generator) -> Part:
 
 
 def split(data: Set, number: int) -> Part:
-    """Train and test number 0, 1, 2: a given test set with the train rows shuffled, or a random 70/30 split."""
+    """Train and test number 0, 1, ...: the given test set, train rows shuffled; or a random 70/30 split."""
     rng = np.random.default_rng(number)
     if data.splits is None:
         part = _drawn(data, rng)
@@ -98,9 +98,11 @@ def stream(data: Set, number: int) -> Part:
     return part if data.ordered else _shuffled(part, np.random.default_rng(number))
 
 
-def orders(data: Set) -> int:
-    """How many streams are worth playing: long ones vary little."""
-    return 1 if data.ordered or len(data.y) > 10_000 else SPLITS
+def runs(data: Set, job: str, wanted: int | None = None) -> int:
+    """How many splits or orders; long streams vary little, and one order is one."""
+    if job == "online" and data.ordered:
+        return 1
+    return wanted or (1 if job == "online" and len(data.y) > 10_000 else SPLITS)
 
 
 # Loaders
@@ -291,10 +293,10 @@ GROUPS: dict[str, dict[str, Callable[[], Set]]] = {
         "news20.counts": partial(_news20, False),
         "sms": partial(_sms, "tfidf"),
         "sms.counts": partial(_sms, "counts"),
-        "enron": partial(_enron, "counts"),
-        "enron.time": partial(_enron, "counts", ordered=True),
+        "enron": partial(_enron, "unit"),
+        "enron.time": partial(_enron, "unit", ordered=True),
     },
-    "forms": {f"enron.{form}": partial(_enron, form) for form in ("binary", "log", "unit", "tfidf")},
+    "forms": {f"enron.{form}": partial(_enron, form) for form in ("counts", "binary", "log", "tfidf")},
     "dense": {
         "a9a": lambda: _given(real.adult()),
         "usps": lambda: _given(real.usps()),
@@ -340,12 +342,6 @@ def names(wanted: list[str] | None = None, kind: str | None = None) -> list[str]
 def load(name: str) -> Set:
     """The set, read from the folder that ONMARGIN_DATA names."""
     return SETS[name]()
-
-
-def each(wanted: list[str]) -> Iterator[tuple[str, Set]]:
-    """Sets one after the other."""
-    for name in wanted:
-        yield name, load(name)
 
 
 def where() -> Path:

@@ -22,6 +22,10 @@ class Store:
         """What is known."""
         return self._found.get(key)
 
+    def forget(self, who: str) -> None:
+        """A contestant whose default has changed."""
+        self._found = {key: kept for key, kept in self._found.items() if not key.startswith(f"{who} | ")}
+
     def put(self, key: str, outcome: Outcome) -> None:
         """Keep it at once: a run that is stopped loses nothing."""
         self._found[key] = outcome
