@@ -16,6 +16,7 @@ from .running import Found, Task, run
 from .store import Store
 
 OUT = ROOT / "out" / "defaults"
+ALL_OURS = "ours"
 QUICK = ["small", "numbers", "sms"]
 
 
@@ -33,7 +34,8 @@ def measured(options: argparse.Namespace, console: Console) -> Found:
     """Anew, or what an earlier run left, or only one contestant anew."""
     store = Store(OUT / "defaults.jsonl", options.resume or bool(options.only))
     for who in options.only or []:
-        store.forget(who)
+        for one in OURS if who == ALL_OURS else [who]:
+            store.forget(one)
     names = sets.names(options.sets or (QUICK if options.quick else None))
     return run(tasks(names, 1 if options.quick else None), store, options.workers, console)
 
@@ -63,15 +65,16 @@ def main() -> None:
     """Parse, measure, print."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.defaults", description=__doc__)
     parser.add_argument("--quick", action="store_true", help=f"{', '.join(QUICK)} only, one run each")
-    parser.add_argument("--only", nargs="+", choices=EVERYBODY, metavar="NAME",
-                        help=f"measure these anew, keep the rest: {', '.join(EVERYBODY)}")  # fmt: skip
+    who = [ALL_OURS, *EVERYBODY]
+    said = f"measure these anew, keep the rest: {', '.join(who)}"
+    parser.add_argument("--only", nargs="+", choices=who, metavar="NAME", help=said)
     parser.add_argument("--resume", action="store_true", help="take what an earlier run has measured")
     parser.add_argument("--sets", nargs="+", metavar="SET", help=f"sets or groups: {', '.join(sets.GROUPS)}")
     parser.add_argument("--workers", type=int, default=2)
     verbs = parser.add_subparsers(dest="verb")
     side = verbs.add_parser("compare", help="candidate settings side by side")
     side.add_argument(
-        "expression", nargs="+", help="such as 'AROW(r=0.1)'; length, first, n, d are the set's"
+        "expression", nargs="+", help="such as 'AROW(r=0.1)'; length, typical, spread, n, d are the set's"
     )
     side.add_argument("--job", nargs="+", choices=JOBS, default=list(JOBS))
     side.add_argument("--sets", nargs="+", metavar="SET", help=f"sets or groups: {', '.join(sets.GROUPS)}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -54,7 +53,7 @@ def compare(
         ]
         found = run(tasks, store, workers, console)
         shown = [name for name in names if any((name, job, e) in found for e in expressions)]
-        table(console, job, by, expressions, shown, lambda n, e, job=job, found=found: found.get((n, job, e)))
+        table(console, job, by, [[found.get((name, job, e)) for e in expressions] for name in shown], shown)
 
 
 def letter(number: int) -> str:
@@ -63,20 +62,19 @@ def letter(number: int) -> str:
 
 
 def table(
-    console: Console, job: str, by: str, expressions: list[str], names: list[str],
-    outcome: Callable[[str, str], Outcome | None],
-) -> None:  # fmt: skip
-    """Print it."""
+    console: Console, job: str, by: str, outcomes: list[list[Outcome | None]], names: list[str]
+) -> None:
+    """Print it: a line per set, a column per candidate."""
+    count = len(outcomes[0]) if outcomes else 0
     said = {"error": "error", "auc": "100 (1 - AUC)", "f1": "100 (1 - F1)"}[by]
     console.print(f"\n[bold]{job}[/]: {said} in percent, * best; ! no convergence, x failed")
     cells: list[list[str]] = []
-    values = np.full((len(names), len(expressions)), np.nan)
-    seconds, warned, failed = (np.zeros(len(expressions)) for _ in range(3))
+    values = np.full((len(names), count), np.nan)
+    seconds, warned, failed = (np.zeros(count) for _ in range(3))
     notes: list[str] = []
     for i, name in enumerate(names):
         line = []
-        for j, expression in enumerate(expressions):
-            got = outcome(name, expression)
+        for j, got in enumerate(outcomes[i]):
             if got is None:
                 line.append("-")
                 continue
@@ -89,17 +87,13 @@ def table(
             line.append("x" if got.failed else f"{got.mean:.2f}{'!' if got.warned else ''}")
         cells.append(line)
     for i, line in enumerate(cells):
-        for j in np.flatnonzero(values[i] <= np.nanmin(values[i], initial=np.inf)):
-            line[j] += "*"
-    heads = ["set", *(letter(j) for j in range(len(expressions)))]
+        for best in np.flatnonzero(values[i] <= np.nanmin(values[i], initial=np.inf)):
+            line[best] += "*"
+    heads = ["set", *(letter(j) for j in range(count))]
     foot: list[list[Any]] = [
         ["mean", *(f"{m:.2f}" for m in capped(values).mean(axis=0))],
         ["mean rank", *(f"{r:.2f}" for r in ranks(values))],
-        [
-            "win/tie/loss",
-            "",
-            *(tally([verdict(job, line[j], line[0]) for line in values]) for j in range(1, len(expressions))),
-        ],
+        ["win/tie/loss", "", *(_against_first(job, values, j) for j in range(1, count))],
         ["seconds", *(f"{s:.1f}" for s in seconds)],
         ["no convergence", *(f"{int(w)}" for w in warned)],
         ["failed", *(f"{int(f)}" for f in failed)],
@@ -116,3 +110,7 @@ def table(
         )
     for note in notes[:12]:
         console.print(note, markup=False, style="yellow")
+
+
+def _against_first(job: str, values: np.ndarray, column: int) -> str:
+    return tally([verdict(job, float(line[column]), float(line[0])) for line in values])

@@ -58,7 +58,7 @@ def _first_scores(job: str, names: list[str], found: Found) -> dict[str, Score]:
 def _differences(met: Score) -> np.ndarray:
     ours, peer = capped(met.ours), capped(met.peer)
     away = 100.0 * (ours - peer) / np.maximum(peer, 1e-9) if met.match.job == "online" else ours - peer
-    return np.clip(away, -LIMIT[met.match.job], LIMIT[met.match.job])
+    return np.asarray(np.clip(away, -LIMIT[met.match.job], LIMIT[met.match.job]))
 
 
 def _panel(panel: Any, job: str, rows: list[str], scores: dict[str, Score]) -> None:

@@ -27,12 +27,17 @@ WIDE = 10_000  # columns
 
 def facts(X: Any, y: np.ndarray) -> dict[str, float]:
     """Numbers of the rows that an expression may use."""
-    squares = sp.csr_matrix(X).multiply(X).sum(axis=1) if sp.issparse(X) else np.square(X).sum(axis=1)
-    lengths = np.sqrt(np.asarray(squares).ravel())
+    squares = sp.csr_matrix(X).power(2)
+    lengths = np.sqrt(np.asarray(squares.sum(axis=1)).ravel())
+    entries = squares.data[squares.data > 0.0]
     return {
         "length": float(np.median(lengths)),  # |x|
         "first": float(lengths[0]),
         "longest": float(lengths.max()),
+        "typical": float(
+            np.median(np.diff(squares.indptr)) * np.median(entries)
+        ),  # |x|^2, were columns alike
+        "spread": float(np.abs(y - np.median(y)).mean()),  # of the targets
         "n": float(len(y)),
         "d": float(X.shape[1]),
     }

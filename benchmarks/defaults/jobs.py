@@ -85,22 +85,31 @@ def measure(
 ) -> Outcome:
     """All splits (streams: orders) of a set; a failure is kept, not raised."""
     data = sets.load(name)
-    values, warned, begun = [], 0, time.perf_counter()
+    values: list[float] = []
+    seconds: list[float] = []
+    warned = 0
     for seed in range(sets.runs(data, job, runs)):
         part = sets.stream(data, seed) if job == "online" else sets.split(data, seed)
+        begun = time.perf_counter()
         try:
             with warnings.catch_warnings(record=True) as heard, np.errstate(all="ignore"):
                 warnings.simplefilter("always")
                 found = contestant.answers(job, data, part, seed)
         except (ValueError, ArithmeticError, MemoryError) as problem:
             text = f"{type(problem).__name__}: {problem}".splitlines()[0]
-            return Outcome(values, time.perf_counter() - begun, warned, text)
+            return Outcome(values, _typical(seconds), warned, text)
+        seconds.append(time.perf_counter() - begun)
         warned += any("onverge" in str(one.message) or "max_iter" in str(one.message) for one in heard)
         value = MEASURES[by](data, part, job, found)
         if not np.isfinite(value):
-            return Outcome(values, time.perf_counter() - begun, warned, "not finite")
+            return Outcome(values, _typical(seconds), warned, "not finite")
         values.append(value)
-    return Outcome(values, time.perf_counter() - begun, warned)
+    return Outcome(values, _typical(seconds), warned)
+
+
+def _typical(seconds: list[float]) -> float:
+    """The sum, had all been like the median: the first may have compiled."""
+    return float(np.median(seconds)) * len(seconds) if seconds else 0.0
 
 
 __all__ = [

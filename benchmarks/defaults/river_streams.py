@@ -34,7 +34,7 @@ class RiverModel(NamedTuple):
             return False
         classes = len(np.unique(data.y)) if data.kind == CLASSES else 1
         entries = data.X.nnz if sp.issparse(data.X) else data.X.size
-        return entries * (classes if classes > 2 else 1) <= MOST
+        return bool(entries * (classes if classes > 2 else 1) <= MOST)
 
     def _model(self, labels: np.ndarray) -> Any:
         from river import linear_model, multiclass
@@ -60,7 +60,7 @@ def _labels(said: list[Any], labels: np.ndarray) -> np.ndarray:
     if not len(labels):
         return np.array(said, float)
     if len(labels) == 2:
-        return labels[np.array([bool(one) for one in said], int)]
+        return np.asarray(labels[np.array([bool(one) for one in said], int)])
     return np.array([labels[0] if one is None else one for one in said])
 
 

@@ -7,10 +7,13 @@ import sys
 from collections.abc import Iterator
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
+from pathlib import Path
 from typing import NamedTuple
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+import onmargin
 
 from . import sets
 from .jobs import Contestant, Outcome, measure
@@ -36,7 +39,8 @@ class Task(NamedTuple):
 
 
 def _do(task: Task) -> Outcome | None:
-    if not task.contestant.takes(task.job, sets.load(task.name)):
+    data = sets.load(task.name)
+    if (data.stream_only and task.job != "online") or not task.contestant.takes(task.job, data):
         return None
     return measure(task.contestant, task.name, task.job, task.runs, task.by)
 
@@ -47,6 +51,7 @@ def _quietly() -> None:
 
 def run(tasks: list[Task], store: Store, workers: int, console: Console) -> Found:
     """What the store has is not measured again. One worker: in this process."""
+    print(f"onmargin of {Path(onmargin.__file__).parent}", file=sys.stderr)  # not another checkout's
     found: Found = {}
     left = []
     for task in tasks:

@@ -46,6 +46,7 @@ class Set(NamedTuple):
     splits: list[Part] | None = None
     scaled: bool = False
     ordered: bool = False  # a stream whose order means something
+    stream_only: bool = False  # its rows are another set's
     qid: Any = None
 
 
@@ -190,13 +191,26 @@ def _sms(form: str) -> Set:
 
 def _enron(form: str, ordered: bool = False) -> Set:
     X, y = _hashed("enron", _mails)
-    return Set(CLASSES, _formed(X, form), y, ordered=ordered)
+    return Set(CLASSES, _formed(X, form), y, ordered=ordered, stream_only=ordered)
 
 
 def _table(name: str, skip: int = 1) -> tuple[np.ndarray, np.ndarray]:
     with real.opened(name) as file:
         D = np.loadtxt(file, delimiter=",", skiprows=skip)
     return D[:, :-1], D[:, -1]
+
+
+def _against_rest(name: str, label: int) -> Set:
+    """A rare class: one of several against all others."""
+    data = load(name)
+    given = data.splits and [
+        part._replace(y=_is(part.y, label), y_test=_is(part.y_test, label)) for part in data.splits
+    ]
+    return data._replace(kind=CLASSES, y=_is(data.y, label), splits=given)
+
+
+def _is(y: np.ndarray, label: int) -> np.ndarray:
+    return y[:, label] if y.ndim == 2 else (y == label).astype(int)
 
 
 def _elec2() -> Set:
@@ -297,6 +311,12 @@ GROUPS: dict[str, dict[str, Callable[[], Set]]] = {
         "enron.time": partial(_enron, "unit", ordered=True),
     },
     "forms": {f"enron.{form}": partial(_enron, form) for form in ("counts", "binary", "log", "tfidf")},
+    "rare": {
+        "usps.8": partial(_against_rest, "usps", 8),
+        "mfeat.zer.0": partial(_against_rest, "mfeat.zer", 0),
+        "news20.19": partial(_against_rest, "news20", 19),
+        **{f"reuters.{label}": partial(_against_rest, "reuters", label) for label in (2, 14, 48)},
+    },
     "dense": {
         "a9a": lambda: _given(real.adult()),
         "usps": lambda: _given(real.usps()),
@@ -322,7 +342,7 @@ GROUPS: dict[str, dict[str, Callable[[], Set]]] = {
 }
 SETS = {name: make for group in GROUPS.values() for name, make in group.items()}
 KIND_OF_GROUP = {"labels": LABEL_SETS, "numbers": NUMBERS, "queries": QUERIES}  # others: classes
-ASIDE = ("forms",)  # groups that are measured only when asked for
+ASIDE = ("forms", "rare")  # groups that are measured only when asked for
 
 
 def names(wanted: list[str] | None = None, kind: str | None = None) -> list[str]:
