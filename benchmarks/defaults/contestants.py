@@ -35,13 +35,13 @@ PEERS: dict[str, Contestant] = {
     "sk.PA1": Made(f"SGDClassifier(loss='hinge', {_PA1})", kinds=_LABELS),
     "sk.SGD": Made("SGDClassifier()", kinds=_LABELS),
     "sk.LinearSVC": Made("LinearSVC()", jobs=("fit",), kinds=_LABELS),
-    "sk.PA1Regressor": Made(f"SGDRegressor(loss='epsilon_insensitive', {_PA1})", kinds=(NUMBERS,)),
+    "sk.PA1Reg": Made(f"SGDRegressor(loss='epsilon_insensitive', {_PA1})", kinds=(NUMBERS,)),
     "sk.SGDRegressor": Made("SGDRegressor()", kinds=(NUMBERS, QUERIES)),
     "sk.LinearSVR": Made("LinearSVR()", jobs=("fit",), kinds=(NUMBERS, QUERIES)),
     "River.PA": RiverModel("PAClassifier"),
     "River.Perceptron": RiverModel("Perceptron"),
     "River.Logistic": RiverModel("LogisticRegression"),
-    "River.PARegressor": RiverModel("PARegressor", NUMBERS),
+    "River.PAReg": RiverModel("PARegressor", NUMBERS),
     "River.Linear": RiverModel("LinearRegression", NUMBERS),
     "VW": Wabbit(),
 }
@@ -52,8 +52,8 @@ SHORT = {
     "SecondOrderPerceptron": "SOP", "ShiftingPerceptron": "Shift", "ProjectedPerceptron": "Proj",
     "PairedClassifier": "Pair", "PassiveAggressiveRegressor": "PA", "FTRLRegressor": "FTRL",
     "PairedRanker": "Pair", "sk.Perceptron": "sPerc", "sk.PA1": "sPA1", "sk.SGD": "sSGD",
-    "sk.LinearSVC": "sSVC", "sk.PA1Regressor": "sPA1", "sk.SGDRegressor": "sSGD", "sk.LinearSVR": "sSVR",
-    "River.PA": "rPA", "River.Perceptron": "rPerc", "River.Logistic": "rLog", "River.PARegressor": "rPA",
+    "sk.LinearSVC": "sSVC", "sk.PA1Reg": "sPA1", "sk.SGDRegressor": "sSGD", "sk.LinearSVR": "sSVR",
+    "River.PA": "rPA", "River.Perceptron": "rPerc", "River.Logistic": "rLog", "River.PAReg": "rPA",
     "River.Linear": "rLin", "VW": "VW",
 }  # fmt: skip
 
@@ -78,7 +78,7 @@ _FIT = {
     "ShiftingPerceptron": ("sk.Perceptron",),
     "ProjectedPerceptron": ("sk.Perceptron",),
     "PairedClassifier": ("sk.LinearSVC",),
-    "PassiveAggressiveRegressor": ("sk.PA1Regressor", "sk.LinearSVR"),
+    "PassiveAggressiveRegressor": ("sk.PA1Reg", "sk.LinearSVR"),
     "FTRLRegressor": ("sk.SGDRegressor", "sk.LinearSVR"),
     "PairedRanker": ("sk.LinearSVR",),
 }
@@ -93,7 +93,7 @@ _LAST = {
     "SecondOrderPerceptron": ("sk.Perceptron",),
     "ShiftingPerceptron": ("sk.Perceptron",),
     "ProjectedPerceptron": ("sk.Perceptron",),
-    "PassiveAggressiveRegressor": ("sk.PA1Regressor",),
+    "PassiveAggressiveRegressor": ("sk.PA1Reg",),
     "FTRLRegressor": ("sk.SGDRegressor", "VW"),
 }
 _ONLINE = {
@@ -107,7 +107,7 @@ _ONLINE = {
     "SecondOrderPerceptron": ("River.Perceptron",),
     "ShiftingPerceptron": ("River.Perceptron",),
     "ProjectedPerceptron": ("River.Perceptron",),
-    "PassiveAggressiveRegressor": ("River.PARegressor",),
+    "PassiveAggressiveRegressor": ("River.PAReg",),
     "FTRLRegressor": ("VW", "River.Linear"),
 }
 MATCHES = [

@@ -60,10 +60,15 @@ def matches(section: Section, job: str, found: Found) -> list[str]:
         if main is None:
             continue
         means = [f"{capped(values).mean():.1f}" for values in (main.ours, main.peer)]
-        line = [match.ours, match.peer, *means, tally(main.verdicts)]
+        line = [_named(match.ours), match.peer, *means, tally(main.verdicts)]
         lines.append([*line, tally(raw.verdicts) if raw else ""] if section.raw else line)
-    heads = ["default of", "peer", "ours", "peer's", "w/t/l", *(["raw w/t/l"] if section.raw else [])]
+    heads = ["default of", "peer", "ours", "peer", "w/t/l", *(["raw"] if section.raw else [])]
     return _markdown(heads, lines) if lines else []
+
+
+def _named(ours: str) -> str:
+    """The section says whether it is a classifier: 80 columns are few."""
+    return ours.removesuffix("Classifier").removesuffix("Regressor").removesuffix("Ranker")
 
 
 def numbers(section: Section, job: str, found: Found) -> list[str]:
@@ -142,7 +147,8 @@ def text(found: Found, absent: list[str], said: str) -> str:
         f"- {said}",
         "- Test error: over the given test set, or three random 70/30 splits; three seeds. Streams:",
         "  three orders, one where there are more than 10,000 rows or the order is time.",
-        f"- w/t/l: wins, ties, losses of ours; level is within {POINTS} points of test error, within",
+        "- w/t/l: wins, ties, losses of ours (raw: those on columns as they came, which are not in the",
+        f"  means); level is within {POINTS} points of test error, within",
         f"  {100 * RELATIVE:.0f} % of online error. A set counts at most {CAP:.0f} in means, as failures do.",
         "- Columns are standardised by the rows learned from; `.raw`: as they came. Texts: TF-IDF,",
         "  `.counts` word counts; `sms` and `enron` hashed into 2^18 columns (`enron`: rows of",
