@@ -52,8 +52,11 @@ def compare(
             for expression in expressions
         ]
         found = run(tasks, store, workers, console)
-        shown = [name for name in names if any((name, job, e) in found for e in expressions)]
-        table(console, job, by, [[found.get((name, job, e)) for e in expressions] for name in shown], shown)
+        shown = [name for name in names if all((name, job, e) in found for e in expressions)]
+        if not shown:
+            console.print(f"\n{job}: not for any of these sets", markup=False)
+            continue
+        table(console, job, by, [[found[name, job, e] for e in expressions] for name in shown], shown)
 
 
 def letter(number: int) -> str:
@@ -61,11 +64,9 @@ def letter(number: int) -> str:
     return chr(ord("A") + number) if number < 26 else f"Z{number - 25}"
 
 
-def table(
-    console: Console, job: str, by: str, outcomes: list[list[Outcome | None]], names: list[str]
-) -> None:
+def table(console: Console, job: str, by: str, outcomes: list[list[Outcome]], names: list[str]) -> None:
     """Print it: a line per set, a column per candidate."""
-    count = len(outcomes[0]) if outcomes else 0
+    count = len(outcomes[0])
     said = {"error": "error", "auc": "100 (1 - AUC)", "f1": "100 (1 - F1)"}[by]
     console.print(f"\n[bold]{job}[/]: {said} in percent, * best; ! no convergence, x failed")
     cells: list[list[str]] = []
@@ -75,9 +76,6 @@ def table(
     for i, name in enumerate(names):
         line = []
         for j, got in enumerate(outcomes[i]):
-            if got is None:
-                line.append("-")
-                continue
             values[i, j] = got.mean
             seconds[j] += got.seconds
             warned[j] += got.warned > 0

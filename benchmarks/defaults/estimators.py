@@ -20,9 +20,7 @@ import onmargin as om
 from .jobs import Answers
 from .sets import CLASSES, LABEL_SETS, NUMBERS, QUERIES, Part, Set
 
-ONE_BY_ONE = 1_000  # rows that scikit-learn's `partial_fit` gets one at a time; then blocks
-BLOCK, WIDE_BLOCK = 10, 100  # of so many: a call costs as much as there are columns
-WIDE = 10_000  # columns
+SHARE = 100  # scikit-learn's streams come in blocks of at most a hundredth of the rows seen: a call is slow
 
 
 def facts(X: Any, y: np.ndarray) -> dict[str, float]:
@@ -41,6 +39,14 @@ def facts(X: Any, y: np.ndarray) -> dict[str, float]:
         "n": float(len(y)),
         "d": float(X.shape[1]),
     }
+
+
+def _first_typical(squares: Any) -> float:
+    for row in range(squares.shape[0]):
+        entries = squares.data[squares.indptr[row] : squares.indptr[row + 1]]
+        if np.any(entries > 0.0):
+            return float(np.sum(entries > 0.0) * np.median(entries[entries > 0.0]))
+    return 1.0
 
 
 def names() -> dict[str, Any]:
@@ -133,9 +139,8 @@ def _online(model: Any, data: Set, part: Part) -> Answers:
     said = np.empty(len(part.y), part.y.dtype)
     said[:] = part.y.flat[0]  # nothing is known of the first row: the benefit of the doubt
     known, start = _classes(model, data, part), 0
-    block = WIDE_BLOCK if part.X.shape[1] > WIDE else BLOCK
     while start < len(part.y):
-        stop = min(start + (1 if start < ONE_BY_ONE else block), len(part.y))
+        stop = min(start + max(1, start // SHARE), len(part.y))
         rows = part.X[start:stop]
         if start:
             said[start:stop] = model.predict(rows)

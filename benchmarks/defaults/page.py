@@ -156,9 +156,8 @@ def text(found: Found, absent: list[str], said: str) -> str:
         "  and `enron.time` are streams in their own order.",
         "- sk: scikit-learn; PA1: its SGD with the pa1 rate. River: one against the rest where there",
         "  are several classes, left out where its Python loop would take minutes. scikit-learn's",
-        "  streams: one row at a time up to row 1,000, then blocks of 10 (100 where there are more",
-        "  than 10,000 columns). VW: Vowpal Wabbit as it comes (squared loss, one pass, `fit` too),",
-        "  `--oaa` for several classes.",
+        "  streams: blocks of at most a hundredth of the rows seen. VW: Vowpal Wabbit as it comes",
+        "  (squared loss, one pass, `fit` too), `--oaa` for several classes.",
         f"- {machine()}",
         "",
     ]
