@@ -39,9 +39,11 @@ def draw(path: Path, found: Found) -> None:
         1, len(table), figsize=(4.6 * len(table) + 2, 0.42 * len(rows) + 1.3), sharey=True, squeeze=False,
         layout="constrained",
     )  # fmt: skip
+    said = "A dot is a set, the bar their median, the band is level; wins/ties/losses against the peer named."
+    figure.suptitle(said, x=0.01, ha="left", fontsize=9, color=INK)
     for panel, (job, scores) in zip(panels[0], table.items(), strict=True):
         _panel(panel, job, rows, scores)
-    figure.savefig(path, metadata={"Date": None})
+    figure.savefig(path, dpi=110, metadata={"Date": None} if path.suffix == ".svg" else None)
     plt.close(figure)
 
 
@@ -79,7 +81,7 @@ def _panel(panel: Any, job: str, rows: list[str], scores: dict[str, Score]) -> N
         said = f"{met.match.peer}  {tally(met.verdicts)}"
         panel.text(1.0, y - 0.42, said, ha="right", va="center", fontsize=6.5, color=INK,
                    transform=panel.get_yaxis_transform(), zorder=5)  # fmt: skip
-    panel.set_xscale("symlog", linthresh=2 * level)
+    panel.set_xscale("symlog", linthresh=level, linscale=0.4)
     panel.set_xlim(-1.15 * LIMIT[job], 1.15 * LIMIT[job])
     ticks = (-100, -30, -10, 0, 10, 30, 100) if job == "online" else (-30, -10, -3, -1, 0, 1, 3, 10, 30)
     panel.set_xticks(ticks, [f"{tick:+d}" if tick else "0" for tick in ticks], fontsize=8)
