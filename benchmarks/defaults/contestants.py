@@ -25,7 +25,7 @@ OURS: dict[str, Contestant] = {
     "SecondOrderPerceptron": Made("om.SecondOrderPerceptron()", kinds=_LABELS),
     "ShiftingPerceptron": Made("om.ShiftingPerceptron()", kinds=_LABELS),
     "ProjectedPerceptron": Made("om.ProjectedPerceptron()", kinds=_LABELS),
-    "PairedClassifier": Made("om.PairedClassifier()", kinds=(CLASSES,)),
+    "PairedClassifier": Made("om.PairedClassifier()", kinds=(CLASSES,), most=1e6),
     "PassiveAggressiveRegressor": Made("om.PassiveAggressiveRegressor()", kinds=(NUMBERS,)),
     "FTRLRegressor": Made("om.FTRLRegressor()", kinds=(NUMBERS,)),
     "PairedRanker": Made("om.PairedRanker()", kinds=(QUERIES,)),

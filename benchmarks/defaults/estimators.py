@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -27,26 +28,22 @@ def facts(X: Any, y: np.ndarray) -> dict[str, float]:
     """Numbers of the rows that an expression may use."""
     squares = sp.csr_matrix(X).power(2)
     lengths = np.sqrt(np.asarray(squares.sum(axis=1)).ravel())
-    entries = squares.data[squares.data > 0.0]
     return {
         "length": float(np.median(lengths)),  # |x|
         "first": float(lengths[0]),
         "longest": float(lengths.max()),
-        "typical": float(
-            np.median(np.diff(squares.indptr)) * np.median(entries)
-        ),  # |x|^2, were columns alike
+        "typical": _alike(squares),
+        "first_typical": _alike(squares[np.flatnonzero(lengths)[:1]]),  # what a stream knows of it
         "spread": float(np.abs(y - np.median(y)).mean()),  # of the targets
         "n": float(len(y)),
         "d": float(X.shape[1]),
     }
 
 
-def _first_typical(squares: Any) -> float:
-    for row in range(squares.shape[0]):
-        entries = squares.data[squares.indptr[row] : squares.indptr[row + 1]]
-        if np.any(entries > 0.0):
-            return float(np.sum(entries > 0.0) * np.median(entries[entries > 0.0]))
-    return 1.0
+def _alike(squares: Any) -> float:
+    """|x|^2, were all columns like the median entry: long columns and long rows do not count for more."""
+    entries = squares.data[squares.data > 0.0]
+    return float(np.median(np.diff(squares.indptr)) * np.median(entries)) if len(entries) else 1.0
 
 
 def names() -> dict[str, Any]:
@@ -77,6 +74,7 @@ class Made(NamedTuple):
     expression: str
     jobs: tuple[str, ...] = ("fit", "last", "online")
     kinds: tuple[str, ...] = (CLASSES, LABEL_SETS, NUMBERS, QUERIES)
+    most: float = math.inf  # columns times classes that it gets through in seconds
 
     def model(self, X: Any, y: np.ndarray, seed: int) -> Any:
         """A fresh one."""
@@ -89,6 +87,8 @@ class Made(NamedTuple):
     def takes(self, job: str, data: Set) -> bool:
         """Rankers fit; label sets are not judged row by row."""
         if job not in self.jobs or data.kind not in self.kinds:
+            return False
+        if self.most < math.inf and data.X.shape[1] * len(np.unique(data.y)) > self.most:
             return False
         if job == "online":
             return data.kind in (CLASSES, NUMBERS)

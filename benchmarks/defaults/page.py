@@ -157,7 +157,8 @@ def text(found: Found, absent: list[str], said: str) -> str:
         "- sk: scikit-learn; PA1: its SGD with the pa1 rate. River: one against the rest where there",
         "  are several classes, left out where its Python loop would take minutes. scikit-learn's",
         "  streams: blocks of at most a hundredth of the rows seen. VW: Vowpal Wabbit as it comes",
-        "  (squared loss, one pass, `fit` too), `--oaa` for several classes.",
+        "  (squared loss, one pass, `fit` too), `--oaa` for several classes. `PairedClassifier` is left",
+        "  out where columns times classes are more than a million (a fit takes minutes).",
         f"- {machine()}",
         "",
     ]

@@ -153,6 +153,7 @@ def test_candidates_side_by_side(tmp_path, capsys):
 def test_numbers_of_a_set_are_there_for_expressions():
     known = facts(np.array([[3.0, 4.0], [0.0, 2.0], [0.0, 0.0]]), np.array([0.0, 1.0, 5.0]))
     assert known["length"] == 2.0 and known["longest"] == 5.0 and known["spread"] == pytest.approx(5 / 3)
+    assert known["typical"] == 1.0 * 9.0 and known["first_typical"] == 2 * 12.5  # entries 4, 9, 16; 9, 16
     assert Made("AROW(r=0.1 * length**2)").model(np.eye(2), np.array([0, 1]), 0).r == pytest.approx(0.1)
 
 
