@@ -21,6 +21,7 @@ KEPT = ROOT / "out" / "defaults" / "sets"  # hashed texts: read once, out of git
 HASHED = 2**18
 MNIST_ROWS = 10_000
 SPLITS = 3
+LARGE = 1_000_000  # entries
 SHARE = 0.7  # of the rows are learned where no test set is given
 
 CLASSES, LABEL_SETS, NUMBERS, QUERIES = "classes", "label sets", "numbers", "queries"
@@ -100,10 +101,11 @@ def stream(data: Set, number: int) -> Part:
 
 
 def runs(data: Set, job: str, wanted: int | None = None) -> int:
-    """How many splits or orders; long streams vary little, and one order is one."""
+    """How many splits or orders; large sets vary little and take long, and one order is one."""
     if job == "online" and data.ordered:
         return 1
-    return wanted or (1 if job == "online" and len(data.y) > 10_000 else SPLITS)
+    entries = data.X.nnz if sp.issparse(data.X) else data.X.size
+    return wanted or (1 if entries > LARGE or (job == "online" and len(data.y) > 10_000) else SPLITS)
 
 
 # Loaders
