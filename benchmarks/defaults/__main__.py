@@ -32,12 +32,15 @@ def tasks(names: list[str], runs: int | None) -> list[Task]:
 
 def measured(options: argparse.Namespace, console: Console) -> Found:
     """Anew, or what an earlier run left, or only one contestant anew."""
-    store = Store(OUT / "defaults.jsonl", options.resume or bool(options.only))
+    store = Store(OUT / "defaults.jsonl", options.resume or options.report or bool(options.only))
     for who in options.only or []:
         for one in OURS if who == ALL_OURS else [who]:
             store.forget(one)
     names = sets.names(options.sets or (QUICK if options.quick else None))
-    return run(tasks(names, 1 if options.quick else None), store, options.workers, console)
+    todo = tasks(names, 1 if options.quick else None)
+    if options.report:
+        todo = [task for task in todo if store.get(task.key)]
+    return run(todo, store, options.workers, console)
 
 
 def defaults(options: argparse.Namespace) -> None:
@@ -69,6 +72,7 @@ def main() -> None:
     said = f"measure these anew, keep the rest: {', '.join(who)}"
     parser.add_argument("--only", nargs="+", choices=who, metavar="NAME", help=said)
     parser.add_argument("--resume", action="store_true", help="take what an earlier run has measured")
+    parser.add_argument("--report", action="store_true", help="measure nothing: the page of what is known")
     parser.add_argument("--sets", nargs="+", metavar="SET", help=f"sets or groups: {', '.join(sets.GROUPS)}")
     parser.add_argument("--workers", type=int, default=2)
     verbs = parser.add_subparsers(dest="verb")

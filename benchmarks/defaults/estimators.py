@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import zlib
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -84,6 +86,10 @@ class Made(NamedTuple):
         }
         return model.set_params(**dict.fromkeys(own, seed))
 
+    def settings(self) -> str:
+        """Of all parameters."""
+        return _mark(self.expression)
+
     def takes(self, job: str, data: Set) -> bool:
         """Rankers fit; label sets are not judged row by row."""
         if job not in self.jobs or data.kind not in self.kinds:
@@ -153,3 +159,10 @@ def evaluated(expression: str) -> Callable[[], Any]:
     """The expression's model for two made-up rows: whether it can be read at all, and what kind it is."""
     X = np.eye(2)
     return lambda: Made(expression).model(X, np.array([0, 1]), 0)
+
+
+@lru_cache
+def _mark(expression: str) -> str:
+    known = evaluated(expression)().get_params()
+    plain = sorted((name, repr(value)) for name, value in known.items() if not hasattr(value, "get_params"))
+    return f"{zlib.crc32(repr(plain).encode()):08x}"

@@ -29,6 +29,9 @@ class Answers(NamedTuple):
 class Contestant(Protocol):
     """Whoever does the jobs, with its default settings."""
 
+    def settings(self) -> str:
+        """A mark of its default settings, by which outcomes of others are known."""
+
     def takes(self, job: str, data: Set) -> bool:
         """Whether it can, in a sensible time."""
 

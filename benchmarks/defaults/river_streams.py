@@ -28,6 +28,10 @@ class RiverModel(NamedTuple):
     name: str
     kind: str = CLASSES
 
+    def settings(self) -> str:
+        """As it comes."""
+        return "as it comes"
+
     def takes(self, job: str, data: Set) -> bool:
         """What a loop in Python gets through in seconds; it has no fit of several passes."""
         if job == "fit" or data.kind != self.kind or absent():

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
@@ -34,8 +36,9 @@ class Task(NamedTuple):
 
     @property
     def key(self) -> str:
-        """Under which its outcome is kept."""
-        return f"{self.who} | {self.job} | {self.name} | {self.by} | {self.runs or 'all'}"
+        """Under which its outcome is kept: another default is another key."""
+        measured = f"{self.who} | {self.job} | {self.name} | {self.by} | {self.runs or 'all'}"
+        return f"{measured} | {self.contestant.settings()}"
 
 
 def _do(task: Task) -> Outcome | None:
@@ -46,7 +49,16 @@ def _do(task: Task) -> Outcome | None:
 
 
 def _quietly() -> None:
+    """Others may work here too; and where the run is killed, nobody goes on without it."""
     os.nice(5)
+    parent = os.getppid()
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(1.0)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def run(tasks: list[Task], store: Store, workers: int, console: Console) -> Found:

@@ -29,6 +29,10 @@ class Wabbit(NamedTuple):
 
     loss: str = "squared"  # its default; labels of two classes are -1 and +1 and the sign is the answer
 
+    def settings(self) -> str:
+        """As it comes."""
+        return "as it comes"
+
     def takes(self, job: str, data: Set) -> bool:
         """Labels and numbers."""
         return data.kind in (CLASSES, NUMBERS) and not absent()

@@ -84,6 +84,14 @@ def test_the_page_says_what_was_measured(tmp_path, capsys):
     assert more == 3  # fit, last, online of one learner; not of sk.Perceptron
 
 
+def test_another_default_is_measured_anew():
+    def key(expression: str) -> str:
+        return Task("tiny", "fit", "AROW", Made(expression)).key
+
+    assert key("AROW()") == key("om.AROW()") != key("AROW(r=0.25)")
+    assert key("AROW()").startswith("AROW | fit | tiny | error | all | ")
+
+
 def test_what_is_level():
     assert [verdicts.verdict("fit", 10.0 + by, 10.0) for by in (-0.31, -0.3, 0.3, 0.31)] == [
         "win", "tie", "tie", "loss",
@@ -134,7 +142,7 @@ def test_candidates_side_by_side(tmp_path, capsys):
     first, second = "Perceptron()", "Perceptron(intercept_scaling=0.1 * length)"
     compare.compare([first, second], ["fit"], ["tiny"], 2, "error", 1, store)
     printed = capsys.readouterr().out
-    kept = [store.get(f"{one} | fit | tiny | error | 2") for one in (first, second)]
+    kept = [store.get(Task("tiny", "fit", one, Made(one), 2).key) for one in (first, second)]
     assert all(len(one.values) == 2 for one in kept)
     lines = {each.split()[0]: each.split()[1:] for each in printed.splitlines() if each.strip()}
     assert [cell.rstrip("*!") for cell in lines["tiny"]] == [f"{one.mean:.2f}" for one in kept]
