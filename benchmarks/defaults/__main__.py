@@ -47,7 +47,7 @@ def defaults(options: argparse.Namespace) -> None:
     """Measure all, write page and figure."""
     console, begun = Console(highlight=False), time.perf_counter()
     found = measured(options, console)
-    whole = not (options.quick or options.sets)
+    whole = not options.quick and {name for name, _, _ in found} == set(sets.names())
     folder = ROOT / "docs" if whole else OUT  # a part of the truth is no page of the documentation
     count = len({name for name, _, _ in found})
     said = f"{count} sets, {len({who for _, _, who in found if who in OURS})} learners of ours."

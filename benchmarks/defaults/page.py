@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import io
+import textwrap
 from pathlib import Path
 from typing import NamedTuple
 
 from ..report import machine
-from . import sets
+from . import sets, wabbit
 from .contestants import EVERYBODY, MATCHES, OURS, SHORT
 from .running import Found
 from .verdicts import CAP, POINTS, RELATIVE, capped, score, tally
@@ -119,6 +120,9 @@ SETTINGS = """
 import onmargin as om
 
 KNOBS = "average intercept_scaling max_iter C r confidence a lam rate radius loss regularizer step rule"
+NAMES = """
+LISTED
+"""
 for name in NAMES.split():
     known = getattr(om, name)().get_params()
     print(f"{name}:", ", ".join(f"{knob}={known[knob]}" for knob in KNOBS.split() if knob in known))
@@ -127,7 +131,7 @@ for name in NAMES.split():
 
 def _settings() -> list[str]:
     """A block of code and what it prints: the tests of the documents run it again."""
-    code = SETTINGS.strip().replace("NAMES", repr(" ".join(OURS)).replace("'", '"'))
+    code = SETTINGS.strip().replace("LISTED", textwrap.fill(" ".join(OURS), 96))
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         exec(code, {})
@@ -160,7 +164,7 @@ def text(found: Found, absent: list[str], said: str) -> str:
         "  streams: blocks of at most a hundredth of the rows seen. VW: Vowpal Wabbit as it comes",
         "  (squared loss, one pass, `fit` too), `--oaa` for several classes. `PairedClassifier` is left",
         "  out where columns times classes are more than a million (a fit takes minutes).",
-        f"- {machine()}",
+        *textwrap.wrap(f"- {machine()} {wabbit.version()}.", 96, subsequent_indent="  "),
         "",
     ]
     lines += [f"Absent: {line}" for line in absent] + ([""] if absent else [])

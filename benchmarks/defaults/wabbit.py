@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import math
 import tempfile
+from importlib import metadata
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,6 +23,11 @@ def absent() -> str:
     if importlib.util.find_spec("vowpalwabbit") is None:
         return "vowpalwabbit is not installed (pip install 'onmargin[bench]')"
     return ""
+
+
+def version() -> str:
+    """Of the package; which is measured, or that none is."""
+    return "vowpalwabbit absent" if absent() else f"vowpalwabbit {metadata.version('vowpalwabbit')}"
 
 
 class Wabbit(NamedTuple):
