@@ -120,10 +120,10 @@ SETTINGS = """
 import onmargin as om
 
 KNOBS = "average intercept_scaling max_iter C r confidence a lam rate radius loss regularizer step rule"
-NAMES = """
-LISTED
-"""
-for name in NAMES.split():
+LEARNERS = [
+    NAMES,
+]
+for name in LEARNERS:
     known = getattr(om, name)().get_params()
     print(f"{name}:", ", ".join(f"{knob}={known[knob]}" for knob in KNOBS.split() if knob in known))
 """
@@ -131,7 +131,8 @@ for name in NAMES.split():
 
 def _settings() -> list[str]:
     """A block of code and what it prints: the tests of the documents run it again."""
-    code = SETTINGS.strip().replace("LISTED", textwrap.fill(" ".join(OURS), 96))
+    names = ", ".join(f'"{name}"' for name in OURS)
+    code = SETTINGS.strip().replace("NAMES", textwrap.fill(names, 92, subsequent_indent="    "))
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         exec(code, {})
