@@ -7,7 +7,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PYTHONDONTWRITEBYTECODE :=
 
 .SECONDARY:
-.PHONY: demo test soak lint bench docs lock clean
+.PHONY: demo test soak lint bench defaults docs lock clean
 
 demo: .venv/cli
 	$(BIN)/onmargin demo --figure out/demo.png
@@ -25,6 +25,11 @@ lint: .venv/dev
 
 bench: .venv/dev
 	$(BIN)/python -m benchmarks
+
+# The table from which defaults are chosen: ours beside scikit-learn's, River's and Vowpal Wabbit's on real sets,
+# in the folder that ONMARGIN_DATA names. What was measured stays in out/defaults; ARGS="--resume", "--only AROW", "--quick".
+defaults: .venv/dev .venv/bench.packages
+	$(BIN)/python -m benchmarks.defaults $(ARGS)
 
 docs: .venv/dev
 	$(BIN)/python -m docs.build
@@ -52,7 +57,7 @@ docs: .venv/dev
 # Pin what was tested: names and versions, no addresses.
 lock: .venv/uv
 	$(BIN)/uv pip compile -q --no-header --no-annotate --no-emit-index-url --universal \
-	  --extra dev --python-version 3.11 pyproject.toml -o constraints.txt
+	  --extra dev --extra bench --python-version 3.11 pyproject.toml -o constraints.txt
 
 clean:
 	rm -rf .venv out .pytest_cache .mypy_cache .ruff_cache .hypothesis

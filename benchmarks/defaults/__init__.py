@@ -1,0 +1,1 @@
+"""What users get without knobs: every default beside its peers' on all real sets (`make defaults`)."""
