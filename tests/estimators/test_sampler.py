@@ -30,8 +30,9 @@ DICTS = [dict(zip("abcd", row.tolist(), strict=True)) for row in X]
 
 
 def selective(estimator: Any = None, **more: Any) -> Any:
-    """A sampler around a Perceptron of two classes."""
-    return om.SelectiveSampler(estimator or om.Perceptron(classes=(0, 1), **PLAIN), **more)
+    """A sampler around a Perceptron of two classes, as the papers have it; the stream's model stays."""
+    told = {"rule": "bernoulli", "refit": False} | more
+    return om.SelectiveSampler(estimator or om.Perceptron(classes=(0, 1), **PLAIN), **told)
 
 
 def play(  # noqa: C901

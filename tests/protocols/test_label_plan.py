@@ -110,7 +110,8 @@ def test_the_table_and_the_plot():
 
 
 def test_a_samplers_outlook_is_the_sum_of_its_chances():
-    model = om.SelectiveSampler(om.Perceptron(), delta=0.3, random_state=0).fit(X[:100], Y[:100])
+    model = om.SelectiveSampler(om.Perceptron(), rule="bernoulli", delta=0.3, random_state=0)
+    model.fit(X[:100], Y[:100])
     count = model.n_queries_
     outlook = om.label_plan(model, X[100:])
     chances = 0.3 / (0.3 + np.abs(model.decision_function(X[100:])))

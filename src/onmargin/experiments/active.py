@@ -32,7 +32,9 @@ def made(name: str, columns: int, seed: int) -> Any:
         return SVC(gamma=1.0 / columns)
     form |= {"C": 1.0, "max_iter": 5} if "kernel" in name else {"C": 0.1, "max_iter": 1}
     learner = PassiveAggressiveClassifier(average=True, tol=None, random_state=seed, **form)
-    return SelectiveSampler(learner, delta=1.0, random_state=seed) if "active" in name else learner
+    if "active" not in name:
+        return learner
+    return SelectiveSampler(learner, rule="bernoulli", delta=1.0, random_state=seed)
 
 
 def one_run(seed: int, name: str, X: np.ndarray, y: np.ndarray) -> dict[str, float]:

@@ -19,6 +19,7 @@ from ..errors import BadInput, shown
 from ..models.asking import Asking, Chosen, sureness
 from ..models.layout import Misfit
 from ..models.layout import count as count_in
+from ..models.layout import row_numbers
 from ..models.weights import Model
 from ..results.label_plan import Outlook
 from ..results.progress import Progress, Totals
@@ -27,7 +28,7 @@ from .classifier import Classifier
 from .dicts import Example, check_example, open_stream
 from .draws import seed_of, uniforms
 from .guard import NOBODY, Change, alone, answers, changes, in_place
-from .labels import check_label, distinct, is_missing, shortened
+from .labels import as_they_are, check_label, distinct, is_missing, shortened
 from .missing import are_known, filled, indexable, known_labels, labels_of, one_kind, rows_of
 from .other_names import refuse_params
 from .river import River
@@ -63,6 +64,7 @@ class AsksForLabels(ClassifierMixin, River):  # type: ignore[misc]
     river_base = "Classifier"
     kind = "labels"
     estimator_: Any
+    queried_: np.ndarray  # rows of the last `fit` or `om.progressive` whose label was bought
     random_state: Any = None
     _asking: Asking | None = None  # before there is a model; then the model has it
 
@@ -168,7 +170,8 @@ class AsksForLabels(ClassifierMixin, River):  # type: ignore[misc]
     def fit(self, X: object, y: object, sample_weight: object = None) -> Self:
         """Go over the rows once (shuffled, where the learner shuffles) and ask by the rule.
 
-        Labels of rows that are not asked for are not read; they may be missing.
+        Labels of rows that are not asked for are not read; they may be missing. `queried_` has the rows whose
+        label was bought, in the order of asking.
         """
         if self.random_state is not None:
             self._entropy = None
@@ -183,8 +186,12 @@ class AsksForLabels(ClassifierMixin, River):  # type: ignore[misc]
             order = np.random.default_rng([seed_of(self), 3]).permutation(len(labels))
             X, weights = rows_of(X, order), None if weights is None else weights[order]
         self._run(X, labels[order], there[order], Wanted(weights, full=False))
-        self.n_iter_ = 1
+        self._learn_again(X, labels[order], weights)
+        self.queried_, self.n_iter_ = order[self.queried_], 1
         return self
+
+    def _learn_again(self, X: Table, labels: np.ndarray, weights: np.ndarray | None) -> None:
+        """What `fit` makes of the labels it has bought, in rows `queried_`, beside the stream."""
 
     @changes
     def watch(self, X: object, y: object, wanted: Wanted) -> Progress:
@@ -224,7 +231,7 @@ class AsksForLabels(ClassifierMixin, River):  # type: ignore[misc]
         wanted: Wanted,
     ) -> Progress:  # fmt: skip
         """A long piece of the stream at a time where no trace is kept."""
-        count, sums, curve = len(answers), np.zeros(5), []
+        count, sums, curve, bought = len(answers), np.zeros(5), [], [np.zeros(0, np.int64)]
         step = count if wanted.full else PIECE
         for first in range(0, max(count, 1), step):
             some = slice(first, min(first + step, count))
@@ -246,11 +253,13 @@ class AsksForLabels(ClassifierMixin, River):  # type: ignore[misc]
                     f"row {row} was asked for and has no label; drop such rows, or use partial_fit, which "
                     "takes what is there"
                 )
+            bought.append(first + np.flatnonzero(asked))
             counted = there[some] & (np.ones(len(asked), bool) if mine is None else mine > 0)
             wrong = np.asarray(run.predictions)[counted] != labels[some][counted]
             rounds = int(counted.sum())
             sums += (rounds, int(np.sum(wrong)), run.totals.errors, run.totals.updates, run.totals.loss)
             curve.append((int(sums[0]), int(sums[1]), float(sums[4])))
+        self.queried_ = np.concatenate(bought)
         rounds, mistakes, errors, updates = (int(value) for value in sums[:4])
         totals = Totals(rounds, mistakes, errors, updates, float(sums[4]))
         if not wanted.full:
@@ -285,15 +294,15 @@ class AsksForLabels(ClassifierMixin, River):  # type: ignore[misc]
                 values.append(value)
         if not truths:
             raise BadInput("the iterable is empty; wanted pairs (x, y)")
-        count, judged = len(truths), np.asarray(counted, bool)
+        count, judged, self.queried_ = len(truths), np.asarray(counted, bool), np.flatnonzero(queried)
         totals = Totals(int(judged.sum()), mistakes, 0, int(sum(queried)), 0.0)
         if not wanted.full:
             return Progress(self._original(), totals, None, curve=[(totals.rounds, mistakes, 0.0)])
         kept = {
-            "scores": np.full(count, np.nan), "predictions": _objects(predictions), "counted": judged,
+            "scores": np.full(count, np.nan), "predictions": as_they_are(predictions), "counted": judged,
             "queried": np.asarray(queried, bool), "losses": np.zeros(count), "steps": np.zeros(count),
         }  # fmt: skip
-        return Progress(self._original(), totals, _objects(truths), None, kept, [], "labels", wanted.every)
+        return Progress(self._original(), totals, as_they_are(truths), None, kept, [], "labels", wanted.every)
 
     @answers
     def comparator_losses(self, X: Table, y: object, comparator: object) -> np.ndarray:
@@ -441,8 +450,9 @@ class AsksForLabels(ClassifierMixin, River):  # type: ignore[misc]
     def asking_state(self) -> dict[str, Any]:
         """What a file must hold beside the learner inside."""
         rule = self._rule(self.inside())
-        found = {"entropy": self._entropy, "passes": self.__dict__.get("n_iter_")}
-        return found | {"counts": rule.counts.copy(), "recent": rule.recent.copy()}
+        found = {"passes": self.__dict__.get("n_iter_"), "queried": self.__dict__.get("queried_")}
+        found |= {"counts": rule.counts.copy(), "recent": rule.recent.copy()}
+        return found | {"entropy": self._entropy}
 
     def restore_asking(self, inner: Classifier, kept: dict[str, Any]) -> None:
         """Take it on again, around the learner that was inside."""
@@ -452,6 +462,8 @@ class AsksForLabels(ClassifierMixin, River):  # type: ignore[misc]
         self.estimator_, self._asking, self._entropy = inner, rule, seed_in("entropy", kept["entropy"])
         if kept["passes"] is not None:
             self.n_iter_ = count_in("passes", kept["passes"])
+        if kept.get("queried") is not None:  # (none in files of before)
+            self.queried_ = row_numbers("queried", kept["queried"])
         self._rule(inner)
 
 
@@ -461,9 +473,3 @@ def _refuse_weights(given: Any) -> None:
         raise BadInput(
             f"class_weight={shown(given)} looks at labels that are not asked for; wanted weights above 0"
         )
-
-
-def _objects(values: list[Any]) -> np.ndarray:
-    array = np.empty(len(values), object)
-    array[:] = values
-    return array
