@@ -28,6 +28,7 @@ from ..interface.missing import one_kind, rows_of
 from ..interface.tables import Table
 from ..learn.queries import RULES
 from ..models.asking import Chosen
+from ..models.layout import count
 from ..results.label_plan import Outlook
 from .passive_aggressive import PassiveAggressiveClassifier
 from .second_order import AROW
@@ -57,7 +58,8 @@ class SelectiveSampler(MetaEstimatorMixin, AsksForLabels):  # type: ignore[misc]
         around AROW, Passive-Aggressive and MIRA, whose scores are in the units of the margin they ask for, and
         around all learners with a target rate; otherwise "bernoulli": a first step too long, and no score would
         ever be below delta again.
-    budget : how many labels there may be in all; with `window`, within so many rows.
+    budget : how many labels there may be in all (`fit` spreads them over its rows, as a target rate would); with
+        `window`, within so many rows.
     target_rate : the share of rows to ask for; delta follows it (a heuristic: no bounds).
     refit : after its pass over the rows `fit` learns once more, by the learner's own `fit`, from all labels that
         were bought (rows `queried_`), in several passes; False: the stream's model stays. Where one class was
@@ -102,7 +104,7 @@ class SelectiveSampler(MetaEstimatorMixin, AsksForLabels):  # type: ignore[misc]
 
     def _rule_numbers(self) -> Chosen:
         check_rule(self)
-        rate, rule = self.target_rate, self._named_rule()
+        rate, rule = self._rate(), self._named_rule()
         return {
             "ask_rule": float(RULES.index(rule)), "ask_delta": float(self.delta),
             "ask_chance": min(float(self.delta), 1.0) if rate is None else float(rate),
@@ -111,18 +113,35 @@ class SelectiveSampler(MetaEstimatorMixin, AsksForLabels):  # type: ignore[misc]
             "ask_share": 0.0 if rate is None or rule == "random" else float(rate),
         }  # fmt: skip
 
+    def _rate(self) -> float | None:
+        """The share of rows to aim at: a budget for so many rows is one, or it would go to the first of them."""
+        given = self.target_rate is not None or not self.budget or self.window is not None
+        if given or self.rule == "random" or not self._to_come:  # (all rows are as good to a random one)
+            return self.target_rate
+        return min(1.0, self.budget / self._to_come)
+
     def _named_rule(self) -> str:
         """What "auto" stands for."""
         if self.rule != "auto":
             return self.rule
         fits = self.estimator is None or isinstance(self.estimator, IN_MARGINS)
-        return "margin" if fits or self.target_rate is not None else "bernoulli"
+        return "margin" if fits or self._rate() is not None else "bernoulli"
+
+    def asking_state(self) -> dict[str, Any]:
+        """What a file must hold beside the learner inside."""
+        return super().asking_state() | {"to_come": self._to_come}
+
+    def restore_asking(self, inner: Classifier, kept: dict[str, Any]) -> None:
+        """Take it on again, around the learner that was inside."""
+        self._to_come = count("rows to come", kept.get("to_come", 0))  # (not said in files of before)
+        super().restore_asking(inner, kept)
 
     def _learn_again(self, X: Table, labels: np.ndarray, weights: np.ndarray | None) -> None:
         """By the learner's own `fit`; the rule goes on counting where it was."""
         inner, bought = self.estimator_, one_kind(labels[self.queried_])
         pairwise = inner.__sklearn_tags__().input_tags.pairwise
-        if self._named_rule() == "margin" and len(inner.known_labels()) > 1 >= len(set(items(bought))):
+        told = self._named_rule() == "margin" and self._rate() is None  # delta is as it was given
+        if told and len(inner.known_labels()) > 1 >= len(set(items(bought))):
             warn(
                 f"rule='margin' bought {len(bought)} labels of one class, and then was sure of all rows; raise "
                 f"delta={self.delta:g}, or set target_rate= or rule='bernoulli'",
@@ -151,7 +170,7 @@ class SelectiveSampler(MetaEstimatorMixin, AsksForLabels):  # type: ignore[misc]
         table = inner._table(X, reset=False)
         model, rows, count = inner._fitted(), inner._rows(table), table.shape[0]
         doubts = self._doubts(inner, model, rows, count, table, "nothing was looked at")
-        chances = self.chances(*doubts)
+        chances = self._rule(self.inside()).as_told().chances(*doubts)
         left = np.inf if self.budget is None or self.window is not None else self.budget - self.n_queries_
         wished = float(chances.sum())
         expected, share = min(wished, max(float(left), 0.0)), wished / max(len(chances), 1)

@@ -17,9 +17,8 @@ from sklearn.utils import check_array
 from ..compiled.rows import Rows
 from ..errors import BadInput, shown
 from ..models.asking import Asking, Chosen, sureness
-from ..models.layout import Misfit
+from ..models.layout import Misfit, row_numbers
 from ..models.layout import count as count_in
-from ..models.layout import row_numbers
 from ..models.weights import Model
 from ..results.label_plan import Outlook
 from ..results.progress import Progress, Totals
@@ -65,6 +64,7 @@ class AsksForLabels(ClassifierMixin, River):  # type: ignore[misc]
     kind = "labels"
     estimator_: Any
     queried_: np.ndarray  # rows of the last `fit` or `om.progressive` whose label was bought
+    _to_come = 0  # rows that the last `fit` was to go over
     random_state: Any = None
     _asking: Asking | None = None  # before there is a model; then the model has it
 
@@ -175,8 +175,10 @@ class AsksForLabels(ClassifierMixin, River):  # type: ignore[misc]
         """
         if self.random_state is not None:
             self._entropy = None
-        inner, X = self.inside(fresh=True), indexable(X)
+        X = indexable(X)
         labels, there = labels_of(y, X)
+        self._to_come = len(labels)
+        inner = self.inside(fresh=True)
         weights = checked_weights(sample_weight, len(labels)) if sample_weight is not None else None
         if weights is not None and not weights.any():
             raise BadInput("sample_weight is zero everywhere; wanted at least one weight above 0")
@@ -451,8 +453,7 @@ class AsksForLabels(ClassifierMixin, River):  # type: ignore[misc]
         """What a file must hold beside the learner inside."""
         rule = self._rule(self.inside())
         found = {"passes": self.__dict__.get("n_iter_"), "queried": self.__dict__.get("queried_")}
-        found |= {"counts": rule.counts.copy(), "recent": rule.recent.copy()}
-        return found | {"entropy": self._entropy}
+        return found | {"entropy": self._entropy, "counts": rule.counts.copy(), "recent": rule.recent.copy()}
 
     def restore_asking(self, inner: Classifier, kept: dict[str, Any]) -> None:
         """Take it on again, around the learner that was inside."""
