@@ -17,6 +17,8 @@ import onmargin as om
 
 from ..uncompiled import Comparisons
 
+pytestmark = pytest.mark.filterwarnings("ignore:BBQ:UserWarning")  # when it begins, that it asks for all
+
 
 def unit(rows):
     return rows / np.linalg.norm(rows, axis=1, keepdims=True)

@@ -195,6 +195,7 @@ def test_an_outlook_knows_that_the_budget_is_used_up():
     assert om.label_plan(model, X).expected == 0
 
 
+@pytest.mark.filterwarnings("ignore:BBQ:UserWarning")
 def test_the_outlook_of_bbq_kappa_is_of_its_rule():
     rows = X / np.linalg.norm(X, axis=1, keepdims=True)
     model = om.BBQ(kappa=0.3, random_state=0).fit(rows, Y)

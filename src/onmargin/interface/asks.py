@@ -65,6 +65,7 @@ class AsksForLabels(ClassifierMixin, River):  # type: ignore[misc]
     estimator_: Any
     queried_: np.ndarray  # rows of the last `fit` or `om.progressive` whose label was bought
     _to_come = 0  # rows that the last `fit` was to go over
+    _said: frozenset[str] = frozenset()  # warnings that were given
     random_state: Any = None
     _asking: Asking | None = None  # before there is a model; then the model has it
 
@@ -170,8 +171,7 @@ class AsksForLabels(ClassifierMixin, River):  # type: ignore[misc]
     def fit(self, X: object, y: object, sample_weight: object = None) -> Self:
         """Go over the rows once (shuffled, where the learner shuffles) and ask by the rule.
 
-        Labels of rows that are not asked for are not read; they may be missing. `queried_` has the rows whose
-        label was bought, in the order of asking.
+        Labels not asked for are not read, and may be missing; `queried_` are the rows bought, in order.
         """
         if self.random_state is not None:
             self._entropy = None
@@ -452,8 +452,8 @@ class AsksForLabels(ClassifierMixin, River):  # type: ignore[misc]
     def asking_state(self) -> dict[str, Any]:
         """What a file must hold beside the learner inside."""
         rule = self._rule(self.inside())
-        found = {"passes": self.__dict__.get("n_iter_"), "queried": self.__dict__.get("queried_")}
-        return found | {"entropy": self._entropy, "counts": rule.counts.copy(), "recent": rule.recent.copy()}
+        known = {"passes": self.__dict__.get("n_iter_"), "queried": self.__dict__.get("queried_")}
+        return known | {"entropy": self._entropy, "counts": rule.counts.copy(), "recent": rule.recent.copy()}
 
     def restore_asking(self, inner: Classifier, kept: dict[str, Any]) -> None:
         """Take it on again, around the learner that was inside."""
