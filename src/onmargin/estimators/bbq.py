@@ -59,15 +59,15 @@ class BBQ(AsksForLabels, Shuffled, Classes, KernelParameters):
     ----------
     epsilon, delta : how near, and how surely.
     confidence : "hoeffding" (as above), or "seed" for ln(t (t + 1) / (2 delta)): 1 - 4 delta only.
-    kappa : None, or a number in (0, 1): BBQ(kappa), which asks where r >= t^-kappa. As r is at most 1/2 on rows of
-        length 1, that is not before round 2^(1/kappa); said once, in a warning.
+    kappa : None, or a number in (0, 1): BBQ(kappa), which asks where r >= t^-kappa. As r is at most 1/2 on
+        rows of length 1, that is not before round 2^(1/kappa); said once, in a warning.
     kernel, gamma, degree, coef0 : the kernel form (kernels whose k(x, x) is not 1 are normalised).
     scale : rows with a norm above 1 are scaled to 1, with one warning a call; False: they are refused.
     fit_intercept : a constant coordinate; all rows are then divided by sqrt(2).
 
-    Weights keep the square of the columns; from 2,049 columns of a first table on the same estimates are spelled
-    in the rows asked for, and a round costs the square of their number. Where rows are few beside their
-    directions / epsilon^2 nearly all labels are asked for (a warning says so, once).
+    Weights keep the square of the columns; where the first table has more than 2,048 of them the same
+    estimates are spelled in the rows asked for, and a round costs the square of their number. Where rows are
+    few beside their directions / epsilon^2 nearly all labels are asked for (a warning says so, once).
 
     `regress` gives the estimates, `certainty` their half-widths; `fit` and `om.progressive` ask,
     `partial_fit` and `learn_one` take a person's answers (NaN and None are skipped), `query` and `query_one`
@@ -134,9 +134,10 @@ class BBQ(AsksForLabels, Shuffled, Classes, KernelParameters):
             return
         self._said = self._said | {"begins"}
         first = 2.0 ** min(1.0 / self.kappa, 1000.0)
+        said = f"{math.ceil(first):,}" if first < 1e9 else f"{first:.3g}"
         warn(
-            f"BBQ(kappa={self.kappa:g}) asks for nothing before round {math.ceil(first) if first < 1e9 else first:.10g} "
-            "= 2^(1/kappa) where rows are 1 long, later where they are shorter; a larger kappa begins sooner",
+            f"BBQ(kappa={self.kappa:g}) asks for nothing before round {said} = 2^(1/kappa) where rows are 1 "
+            "long, later where they are shorter; a larger kappa begins sooner",
             UserWarning,
         )
 
@@ -147,8 +148,8 @@ class BBQ(AsksForLabels, Shuffled, Classes, KernelParameters):
         self._said = self._said | {"all"}
         less = f"raise epsilon={self.epsilon:g}" if self.kappa is None else f"lower kappa={self.kappa:g}"
         warn(
-            f"BBQ asked for {rule.asked:,} of {rule.shown:,} labels: rows are few beside the directions they have; "
-            f"{less}, or use SelectiveSampler, which promises less",
+            f"BBQ asked for {rule.asked:,} of {rule.shown:,} labels: rows are few beside the directions they "
+            f"have; {less}, or use SelectiveSampler, which promises less",
             UserWarning,
         )
 

@@ -55,7 +55,7 @@ class RidgeClassifier(KernelForm, Classifier, Shuffled, Growing, Classes, Kernel
 
     @property
     def _is_dual(self) -> bool:
-        """Without a kernel, spelled in vectors all the same: a table of many columns, whose square is too large.
+        """Without a kernel, spelled in vectors all the same: the first table has columns too many to square.
 
         The same estimates to rounding; a round costs the square of the labels asked for, not of the columns.
         """
@@ -75,10 +75,10 @@ class RidgeClassifier(KernelForm, Classifier, Shuffled, Growing, Classes, Kernel
         return self._shrink if self.fit_intercept and self.kernel is None else 0.0
 
     def _widen(self, model: Model, slots: int) -> None:
-        if not self._in_kernel and slots > WIDEST:  # (names of dicts: what has been seen is no longer at hand)
+        if not self._in_kernel and slots > WIDEST:  # (of dicts: what has been seen is no longer at hand)
             raise BadInput(
-                f"{slots:,} features: BBQ keeps their square, and a stream that began without a table of more "
-                f"than {WIDE:,} columns may have {WIDEST:,}; set kernel='linear'"
+                f"{slots:,} features: BBQ keeps their square, and a stream that did not begin with a table "
+                f"of more than {WIDE:,} columns may have {WIDEST:,}; set kernel='linear'"
             )
         super()._widen(model, slots)
 
@@ -161,7 +161,7 @@ class RidgeClassifier(KernelForm, Classifier, Shuffled, Growing, Classes, Kernel
     def _refuse_weight(self, weights: np.ndarray) -> None:
         if self._in_kernel and not np.isin(weights, (0.0, 1.0)).all():
             raise BadInput(
-                f"BBQ with a kernel, or with more than {WIDE:,} columns, counts an example once or not at all; "
+                f"BBQ with a kernel, or more than {WIDE:,} columns, counts an example once or not at all; "
                 "wanted weights of 0 and 1"
             )
 

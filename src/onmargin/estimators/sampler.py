@@ -51,19 +51,19 @@ class SelectiveSampler(MetaEstimatorMixin, AsksForLabels):  # type: ignore[misc]
     estimator : a classifier of this library, linear or with a kernel; None is AROW().
     delta : how far from 0 a score is still doubtful; in the units of p. For the Passive-Aggressive family
         the bounds of "bernoulli" hold from 1 on.
-    rule : "margin" (|p| <= delta: a row whose margin a hinge might want larger; no coin, no bound; the best on
-        real data, see `docs/few_labels.md`); "bernoulli" (a coin with probability delta / (delta + |p|); the
-        papers' bounds hold for it); "adaptive" (the same, delta growing as delta X^2 sqrt(1 + moves), X the
-        longest row; made for the Perceptron); "random" (target_rate, or delta, of all rows). "auto" is "margin"
-        around AROW, Passive-Aggressive and MIRA, whose scores are in the units of the margin they ask for, and
-        around all learners with a target rate; otherwise "bernoulli": a first step too long, and no score would
-        ever be below delta again.
-    budget : how many labels there may be in all (`fit` spreads them over its rows, as a target rate would); with
-        `window`, within so many rows.
+    rule : "margin" (|p| <= delta: a row whose margin a hinge might want larger; no coin, no bound; the best
+        on real data, see `docs/few_labels.md`); "bernoulli" (a coin with probability delta / (delta + |p|);
+        the papers' bounds hold for it); "adaptive" (the same, delta growing as delta X^2 sqrt(1 + moves), X
+        the longest row; made for the Perceptron); "random" (target_rate, or delta, of all rows). "auto" is
+        "margin" around AROW, Passive-Aggressive and MIRA, whose scores are in the units of the margin they
+        ask for, and around all learners that aim at a rate; otherwise "bernoulli": after a first step too
+        long no score would ever be below delta again.
+    budget : how many labels there may be in all (`fit` spreads them over its rows, as a target rate would);
+        with `window`, within so many rows.
     target_rate : the share of rows to ask for; delta follows it (a heuristic: no bounds).
-    refit : after its pass over the rows `fit` learns once more, by the learner's own `fit`, from all labels that
-        were bought (rows `queried_`), in several passes; False: the stream's model stays. Where one class was
-        bought, and with precomputed kernels, the stream's stays too.
+    refit : after its pass over the rows `fit` learns once more, by the learner's own `fit`, from all labels
+        that were bought (rows `queried_`), in several passes; False: the stream's model stays. Where one
+        class was bought, and with precomputed kernels, the stream's stays too.
     random_state : the coins; one uniform a row.
 
     References: Cesa-Bianchi, Gentile & Zaniboni 2006 (Perceptron); Lu, Zhao & Hoi 2016 (Passive-Aggressive).
@@ -114,11 +114,11 @@ class SelectiveSampler(MetaEstimatorMixin, AsksForLabels):  # type: ignore[misc]
         }  # fmt: skip
 
     def _rate(self) -> float | None:
-        """The share of rows to aim at: a budget for so many rows is one, or it would go to the first of them."""
-        given = self.target_rate is not None or not self.budget or self.window is not None
-        if given or self.rule == "random" or not self._to_come:  # (all rows are as good to a random one)
+        """The share of rows to aim at: a budget for so many rows is one, or the first rows would take it."""
+        budget = None if self.target_rate is not None or self.window is not None else self.budget
+        if not budget or self.rule == "random" or not self._to_come:  # (to "random" all rows are as good)
             return self.target_rate
-        return min(1.0, self.budget / self._to_come)
+        return min(1.0, budget / self._to_come)
 
     def _named_rule(self) -> str:
         """What "auto" stands for."""
@@ -143,14 +143,17 @@ class SelectiveSampler(MetaEstimatorMixin, AsksForLabels):  # type: ignore[misc]
         told = self._named_rule() == "margin" and self._rate() is None  # delta is as it was given
         if told and len(inner.known_labels()) > 1 >= len(set(items(bought))):
             warn(
-                f"rule='margin' bought {len(bought)} labels of one class, and then was sure of all rows; raise "
-                f"delta={self.delta:g}, or set target_rate= or rule='bernoulli'",
+                f"rule='margin' bought {len(bought)} labels of one class, and then was sure of all rows; "
+                f"raise delta={self.delta:g}, or set target_rate= or rule='bernoulli'",
                 UserWarning,
             )
         if not self.refit or pairwise or len(set(items(bought))) < 2:
             return
         fresh, rule = self._made_inner(), self._rule(inner).copy()
-        given, fresh.classes = (fresh.classes, fresh.tol), inner.known_labels()  # some may not have been bought
+        given, fresh.classes = (
+            (fresh.classes, fresh.tol),
+            inner.known_labels(),
+        )  # some may not have been bought
         fresh.tol, fresh._entropy = None, seed_of(self)  # (few rows: all passes, and no warning)
         mine = None if weights is None else weights[self.queried_]
         fresh._fit(rows_of(X, self.queried_), bought, None, None, mine)

@@ -1,4 +1,4 @@
-"""Which rows of a pool are worth a label: the most doubtful, unlike each other; before that, typical ones."""
+"""Which rows of a pool are worth a label: the most doubtful, unlike each other; at first typical ones."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import scipy.sparse as sp
 from ..interface.missing import rows_of
 from ..interface.tables import Table
 
+MOST = 5000  # candidates, however many rows are wanted (but for those rows themselves)
 SAMPLE = 1000  # rows that stand for the pool
 NEAR = 10  # candidates for every row that is wanted
-WEIGHT = 0.5  # of doubt, beside unlikeness
 
 
 class Likeness:
@@ -49,8 +49,8 @@ def cosines(first: Table, second: Table) -> np.ndarray:
 def typical(likeness: Likeness, open_rows: np.ndarray, covered: np.ndarray, k: int) -> np.ndarray:
     """k rows that stand for the pool: each next one adds most to what is near a chosen row.
 
-    Greedy for sum_i max_{j chosen} cos(x_i, x_j), i over a sample of the pool, which is within 1 - 1/e of the best
-    choice (facility location; Nemhauser, Wolsey & Fisher 1978); `covered` rows count as chosen.
+    Greedy for sum_i max_{j chosen} cos(x_i, x_j), i over a sample of the pool; that is within 1 - 1/e of the
+    best choice (facility location; Nemhauser, Wolsey & Fisher 1978). `covered` rows count as chosen.
     """
     some = open_rows[np.linspace(0, len(open_rows) - 1, min(len(open_rows), max(SAMPLE, k))).astype(np.int64)]
     near = np.maximum(cosines(likeness.directions(some), likeness.directions(likeness.sample)), 0.0)
@@ -69,16 +69,13 @@ def typical(likeness: Likeness, open_rows: np.ndarray, covered: np.ndarray, k: i
     return some[chosen]
 
 
-def doubtful(
-    likeness: Likeness, open_rows: np.ndarray, sure: np.ndarray, k: int, weight: float = WEIGHT, near: int = NEAR
-) -> np.ndarray:
+def doubtful(likeness: Likeness, open_rows: np.ndarray, sure: np.ndarray, k: int) -> np.ndarray:
     """k rows, most doubtful first, each unlike those before it.
 
-    Of the `near` k least sure rows, one after the other the least of
-    weight * (its place among them, 0 to 1) + (1 - weight) * max |cos| with the rows already taken.
-    Brinker 2003, with places in place of distances: they have no unit.
+    Of the 10 k least sure rows, one after the other the least of (its place among them, 0 to 1) + max |cos|
+    with the rows already taken. Brinker 2003, with places in place of distances: they have no unit.
     """
-    count = min(len(open_rows), near * k)
+    count = min(len(open_rows), max(k, min(NEAR * k, MOST)))
     if count < len(open_rows):
         few = np.argpartition(sure[open_rows], count - 1)[:count]
     else:
@@ -86,11 +83,11 @@ def doubtful(
     few = open_rows[few]
     few = few[np.argsort(sure[few], kind="stable")]
     ways = likeness.directions(few)
-    cost = weight * np.arange(count) / max(count - 1, 1)
+    cost = np.arange(count) / max(count - 1, 1)
     nearest, chosen = np.zeros(count), [0]
     left = np.ones(count, bool)
     for _ in range(min(k, count) - 1):
         left[chosen[-1]] = False
         nearest = np.maximum(nearest, np.abs(cosines(ways, ways[[chosen[-1]]]).ravel()))
-        chosen.append(int(np.argmin(np.where(left, cost + (1.0 - weight) * nearest, np.inf))))
+        chosen.append(int(np.argmin(np.where(left, cost + nearest, np.inf))))
     return few[chosen[: min(k, count)]]

@@ -44,16 +44,16 @@ def save(model: Any, path: Path) -> None:
         raise BadInput(f"got {type(model).__name__}; om.save takes the learners of this library")
     asks, learner = None, frozen(model)
     if isinstance(learner, AsksForLabels):
-        asks = learner.asking_state() | _named(learner, without="estimator")
+        asks = learner.asking_state() | described(learner, without="estimator")
         learner = learner.inside()
     state = state_of(learner)
     begun = {name: packed(value) for name, value in state.facts["begun"].items()}
     facts = state.facts | {"begun": begun, "version": __version__, "asks": asks}
-    container.write(path, facts | _named(learner), state.arrays)
+    container.write(path, facts | described(learner), state.arrays)
 
 
-def _named(model: Learner | AsksForLabels, without: str = "") -> dict[str, Any]:
-    """The class and its parameters as they were given; a dtype by its name."""
+def described(model: Learner | AsksForLabels, without: str = "") -> dict[str, Any]:
+    """For a file: the class and its parameters as they were given; a dtype by its name."""
     given: dict[str, Any] = model.get_params(deep=False)
     given.pop(without, None)
     if given.get("dtype") is not None:
@@ -70,12 +70,14 @@ def load(path: Path, parts: Parts = None) -> Any:
     `parts` brings back a user's own functions, {name: function}; they must be those it was saved with.
     """
     facts, arrays = container.read(path)
+    if "pool" in facts:
+        raise BadFile(f"{path} holds a pool; read it with om.Pool.load(path, X)")
     try:
         inner, asks = _named_in(facts), None if facts.get("asks") is None else _named_in(facts["asks"])
         for name, around in ((inner["class"], False), *([(asks["class"], True)] if asks else [])):
             if name not in every() or around != issubclass(every()[name], AsksForLabels):
                 raise BadFile(f"{path} holds a {shown(name)}, which this version does not know")
-        learner = _made(inner, parts)
+        learner = built(inner, parts)
         begun = {name: unpacked(value, parts) for name, value in facts["begun"].items()}
         restore_state(learner, State(facts | {"begun": begun}, arrays))
         return learner if asks is None else _around(learner, asks, parts)
@@ -93,7 +95,7 @@ def _named_in(facts: Any) -> dict[str, Any]:
     return facts | {"class": str(facts["class"])}
 
 
-def _made(facts: dict[str, Any], parts: Parts, **more: Any) -> Any:
+def built(facts: dict[str, Any], parts: Parts, **more: Any) -> Any:
     """A learner with the parameters of a file."""
     parameters = {name: unpacked(value, parts) for name, value in facts["parameters"].items()}
     return every()[facts["class"]](**parameters, **more)
@@ -102,7 +104,7 @@ def _made(facts: dict[str, Any], parts: Parts, **more: Any) -> Any:
 def _around(inner: Learner, facts: dict[str, Any], parts: Parts) -> AsksForLabels:
     """The learner that asks, around the learner inside."""
     takes = facts["class"] == SelectiveSampler.__name__
-    model: AsksForLabels = _made(facts, parts, **({"estimator": clone(inner)} if takes else {}))
+    model: AsksForLabels = built(facts, parts, **({"estimator": clone(inner)} if takes else {}))
     if not isinstance(inner, Classifier):
         raise BadInput(f"a {type(inner).__name__} cannot ask for labels")
     model.restore_asking(inner, facts)

@@ -30,8 +30,8 @@ def label_plan(
     """Before labelling: what budgets of labels buy. While labelling: is it worth going on?
 
     With y (labelled rows; those without a label are left out) a replay: for every seed the rows are shuffled
-    and cut, a sampler of every rule `fit`s the first part with every budget (which it spreads over the rows, and
-    then learns once more from what it bought), and the model is tested on the rest. The rule "random" is the
+    and cut, a sampler of every rule `fit`s the first part with every budget (which it spreads over the rows,
+    to learn once more from what it bought), and the model is tested on the rest. The rule "random" is the
     honest baseline: no stream, but the learner's own `fit` on as many labels, drawn at random. Returns a
     `LabelPlan`: `.table`, `.plot()`.
 
@@ -140,8 +140,10 @@ class Replay(NamedTuple):
 
     def _by_rule(self, job: Job, first: np.ndarray, rest: np.ndarray) -> tuple[int, np.ndarray]:
         rule, budget, seed = job
-        told = {"delta": self.asker.delta, "refit": self.asker.refit}
-        sampler = SelectiveSampler(self._fresh(seed), rule=rule, budget=budget, random_state=seed, **told)
+        sampler = SelectiveSampler(
+            self._fresh(seed), rule=rule, budget=budget, random_state=seed, delta=self.asker.delta,
+            refit=self.asker.refit,
+        )  # fmt: skip
         sampler.fit(rows_of(self.X, first), self.labels[first])
         return sampler.n_queries_, sampler.predict(rows_of(self.X, rest))
 
