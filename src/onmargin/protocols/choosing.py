@@ -10,6 +10,7 @@ from ..interface.tables import Table
 
 MOST = 5000  # candidates, however many rows are wanted (but for those rows themselves)
 SAMPLE = 1000  # rows that stand for the pool
+COPY = 0.999  # cosine of rows that are taken for copies
 NEAR = 10  # candidates for every row that is wanted
 
 
@@ -69,25 +70,31 @@ def typical(likeness: Likeness, open_rows: np.ndarray, covered: np.ndarray, k: i
     return some[chosen]
 
 
-def doubtful(likeness: Likeness, open_rows: np.ndarray, sure: np.ndarray, k: int) -> np.ndarray:
-    """k rows, most doubtful first, each unlike those before it.
+def doubtful(
+    likeness: Likeness, open_rows: np.ndarray, sure: np.ndarray, waiting: np.ndarray, k: int
+) -> np.ndarray:
+    """k rows, most doubtful first, each unlike those before it and those that wait for their answer.
 
     Of the 10 k least sure rows, one after the other the least of (its place among them, 0 to 1) + max |cos|
-    with the rows already taken. Brinker 2003, with places in place of distances: they have no unit.
+    with rows already taken; copies of such come last. Brinker 2003, with places in place of distances from
+    the hyperplane: they have no unit.
     """
     count = min(len(open_rows), max(k, min(NEAR * k, MOST)))
+    few = open_rows
     if count < len(open_rows):
-        few = np.argpartition(sure[open_rows], count - 1)[:count]
-    else:
-        few = np.arange(len(open_rows))
-    few = open_rows[few]
+        few = open_rows[np.argpartition(sure[open_rows], count - 1)[:count]]
     few = few[np.argsort(sure[few], kind="stable")]
-    ways = likeness.directions(few)
-    cost = np.arange(count) / max(count - 1, 1)
-    nearest, chosen = np.zeros(count), [0]
-    left = np.ones(count, bool)
-    for _ in range(min(k, count) - 1):
-        left[chosen[-1]] = False
-        nearest = np.maximum(nearest, np.abs(cosines(ways, ways[[chosen[-1]]]).ravel()))
-        chosen.append(int(np.argmin(np.where(left, cost + nearest, np.inf))))
-    return few[chosen[: min(k, count)]]
+    ways, cost = likeness.directions(few), np.arange(count) / max(count - 1, 1)
+    cost += _too_like(ways, likeness.directions(waiting)) if len(waiting) else 0.0
+    alike, chosen = np.zeros(count), np.zeros(0, np.int64)
+    for _ in range(min(k, count)):
+        place = int(np.argmin(cost + alike))
+        chosen, cost[place] = np.append(chosen, place), np.inf
+        alike = np.maximum(alike, _too_like(ways, ways[[place]]))
+    return np.asarray(few[chosen])
+
+
+def _too_like(ways: Table, others: Table) -> np.ndarray:
+    """What likeness to any of the others costs: |cos|, and more for a copy."""
+    near = cosines(ways, others)
+    return np.asarray(np.where(near > COPY, 3.0, np.abs(near)).max(axis=1))

@@ -31,7 +31,7 @@ from .stopping import stability
 
 RULES = ("margin", "random")
 PER_CLASS = 10  # labels a class after which a class that was announced is no longer waited for
-COVERING = 500  # of the last rows asked for: what the start has covered
+COVERING = 500  # of the last rows asked for: others are to be unlike them
 WATCHED = 2000  # rows on which models are compared
 
 
@@ -55,7 +55,7 @@ class Pool:
     Before two classes have been seen (of announced ones: all, or ten labels for each) rows are chosen that
     stand for the pool: greedily for sum_i max_{j asked} cos(x_i, x_j). Then by the rule: of the 10 k rows
     with the smallest |p| (of several classes, gap between the two best scores), one after the other the least
-    of place / (10 k) + max |cos| with those already taken (Brinker 2003), so that no two are alike.
+    of place / (10 k) + max |cos| with those taken or pending (Brinker 2003), so that no two are alike.
 
     Parameters
     ----------
@@ -246,7 +246,8 @@ class Pool:
             return draw.permutation(rows)[:k]
         if self._learned is None or self._waits_for_classes():
             return typical(self._likeness, rows, touched[-COVERING:], k)
-        return doubtful(self._likeness, rows, self._learned.sure, k)
+        waiting = np.array(self._ledger.pending[-COVERING:], np.int64)
+        return doubtful(self._likeness, rows, self._learned.sure, waiting, k)
 
     def _waits_for_classes(self) -> bool:
         """Is there an announced class without a label, and is it early?"""
