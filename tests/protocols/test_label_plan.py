@@ -189,10 +189,36 @@ def test_models_that_cannot_ask():
 # ---- mistakes found
 
 
-def test_an_outlook_knows_that_the_budget_is_used_up():
-    model = om.SelectiveSampler(om.Perceptron(), budget=4, random_state=0).fit(X, Y)
+def test_an_outlook_knows_that_the_budget_is_used_up_and_that_nothing_is_settled_by_that():
+    model = om.SelectiveSampler(om.Perceptron(), rule="margin", budget=4, random_state=0).fit(X, Y)
     assert not model.query(X).any()
-    assert om.label_plan(model, X).expected == 0
+    outlook = om.label_plan(model, X)
+    near = np.abs(model.decision_function(X)) <= 1.0
+    assert outlook.expected == 0 and not outlook.stop and outlook.sure == 1 - near.mean()
+    assert f"{near.sum()} labels" in str(outlook) and "budget=4 is spent: raise it" in str(outlook)
+    model.set_params(budget=10)
+    assert om.label_plan(model, X).expected == 6 and "budget=10 leaves 6" in str(om.label_plan(model, X))
+    model.set_params(delta=1e-9)
+    assert om.label_plan(model, X).stop
+
+
+def test_random_labels_are_as_many_as_the_budget_and_are_fitted():
+    """The baseline is `fit`, whatever the sampler does with its own."""
+    for refit in (True, False):
+        model = om.SelectiveSampler(om.Perceptron(), refit=refit)
+        rows = om.label_plan(model, X, Y, budgets=(20, 500), rules="random", seeds=3).rows
+        assert [row["labels"] for row in rows] == [20, 160]
+        check(rows, om.Perceptron(), Y, np.arange(240))
+    alike = np.where(np.arange(240) < 239, Y[0], Y[0])
+    alike[:3] = 1 - Y[0]
+    (row,) = om.label_plan(om.Perceptron(), X, alike, budgets=2, rules="random", seeds=1).rows
+    assert row["labels"] == 2  # of one class: all rows are answered by it
+
+
+def test_a_plan_of_the_sampler_as_it_comes():
+    plan = om.label_plan(om.SelectiveSampler(), X, Y, budgets=(20,), seeds=2)
+    assert [row["rule"] for row in plan.rows] == ["margin", "bernoulli", "random"]
+    check(plan.rows, om.AROW(), Y, np.arange(240), seeds=2)
 
 
 @pytest.mark.filterwarnings("ignore:BBQ:UserWarning")
