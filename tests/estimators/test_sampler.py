@@ -317,14 +317,14 @@ def test_a_budget_is_spread_over_a_fit():
         ).fit(X, TWO)
         assert_array_equal(model.queried_, told.queried_)
         assert model.queried_.max() > 70  # not the first 40
-    stream = om.SelectiveSampler(om.AROW(), rule="margin", budget=16)
+    stream = om.SelectiveSampler(om.AROW(), rule="margin", budget=40)
     om.progressive(stream, X, TWO)
-    assert_array_equal(stream.queried_, np.arange(16))
+    assert stream.queried_.max() < 70  # which does not know how long it will be
 
 
 def test_what_auto_stands_for():
     for learner, told, rule in (
-        (None, {}, "margin"), (om.AROW(), {}, "margin"), (om.MIRA(), {}, "margin"),
+        ("auto", {}, "margin"), (om.AROW(), {}, "margin"), (om.MIRA(), {}, "margin"),
         (om.PassiveAggressiveClassifier(), {}, "margin"), (om.Perceptron(), {}, "bernoulli"),
         (om.Pegasos(), {}, "bernoulli"), (om.Perceptron(), {"target_rate": 0.2}, "margin"),
         (om.Perceptron(), {"rule": "adaptive"}, "adaptive"),

@@ -221,7 +221,6 @@ def test_a_plan_of_the_sampler_as_it_comes():
     check(plan.rows, om.AROW(), Y, np.arange(240), seeds=2)
 
 
-@pytest.mark.filterwarnings("ignore:BBQ:UserWarning")
 def test_the_outlook_of_bbq_kappa_is_of_its_rule():
     rows = X / np.linalg.norm(X, axis=1, keepdims=True)
     model = om.BBQ(kappa=0.3, random_state=0).fit(rows, Y)

@@ -128,9 +128,9 @@ def test_the_start_stands_for_the_pool():
     centres = np.eye(4)[np.repeat(np.arange(4), [300, 60, 30, 10])] * 10
     table = np.r_[centres + 0.1 * draw.normal(size=(400, 4)), [[-50.0, -50.0, 9.0, 1.0]]]
     heaps = np.repeat(np.arange(5), [300, 60, 30, 10, 1])
-    given = om.Pool(None, table, random_state=0)
+    given = om.Pool("auto", table, random_state=0)
     assert sorted(heaps[given.next(4)].tolist()) == [0, 1, 2, 3]
-    sparse = om.Pool(None, sp.csr_matrix(np.abs(table)), random_state=0)
+    sparse = om.Pool("auto", sp.csr_matrix(np.abs(table)), random_state=0)
     assert sorted(heaps[sparse.next(4)].tolist())[:4] == [0, 1, 2, 3]
 
 
@@ -176,14 +176,14 @@ def test_the_model_is_fitted_anew_when_a_tenth_more_labels_have_come():
     "model",
     [
         om.Perceptron(), om.PassiveAggressiveClassifier(kernel="rbf"), om.SelectiveSampler(om.Perceptron()),
-        None,
+        "auto",
     ],
     ids=str,
 )  # fmt: skip
 def test_any_classifier_will_do_and_stays_as_it_is(model):
     given = labelled(om.Pool(model, X, batch=15, random_state=0))
     assert given.refit().score(X, Y) > 0.8
-    assert not hasattr(model, "classes_") if model is not None else isinstance(given.model, om.AROW)
+    assert not hasattr(model, "classes_") and (model != "auto" or isinstance(given.model, om.AROW))
 
 
 # ---- the way back
@@ -405,6 +405,7 @@ def test_an_unknown_label_is_refused_where_classes_are_closed(closed):
     [
         (lambda: om.Pool(om.PassiveAggressiveRegressor(), X), "wanted a classifier"),
         (lambda: om.Pool(om.BBQ(), X), "wanted a classifier"), (lambda: om.Pool("AROW", X), "wanted a class"),
+        (lambda: om.Pool(None, X), "model=None; wanted a classifier"),
         (lambda: om.Pool(om.Perceptron(kernel="precomputed"), X), "precomputed"),
         (lambda: pool(rule="clever"), "rule='clever'"), (lambda: pool(batch=0), "batch=0"),
         (lambda: pool(classes=["one"]), "two classes"), (lambda: pool(random_state=-1), "random_state=-1"),

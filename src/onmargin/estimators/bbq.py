@@ -32,6 +32,7 @@ from ..results.label_plan import Outlook
 from ..results.progress import Progress
 from .ridge import RidgeClassifier
 
+SILENT = 15  # rounds without a question that need no word
 MANY, NEARLY_ALL = 1000, 0.95  # rows shown, and the share of them asked for, that are worth a word
 # Parameters of the learner inside.
 SHARED = (
@@ -60,7 +61,7 @@ class BBQ(AsksForLabels, Shuffled, Classes, KernelParameters):
     epsilon, delta : how near, and how surely.
     confidence : "hoeffding" (as above), or "seed" for ln(t (t + 1) / (2 delta)): 1 - 4 delta only.
     kappa : None, or a number in (0, 1): BBQ(kappa), which asks where r >= t^-kappa. As r is at most 1/2 on
-        rows of length 1, that is not before round 2^(1/kappa); said once, in a warning.
+        rows of length 1, that is not before round 2^(1/kappa); said once, in a warning, where it is late.
     kernel, gamma, degree, coef0 : the kernel form (kernels whose k(x, x) is not 1 are normalised).
     scale : rows with a norm above 1 are scaled to 1, with one warning a call; False: they are refused.
     fit_intercept : a constant coordinate; all rows are then divided by sqrt(2).
@@ -130,10 +131,10 @@ class BBQ(AsksForLabels, Shuffled, Classes, KernelParameters):
         return run
 
     def _say_when_it_begins(self) -> None:
-        if self.kappa is None or "begins" in self._said:
+        first = 0.0 if self.kappa is None else 2.0 ** min(1.0 / self.kappa, 1000.0)
+        if first <= SILENT or "begins" in self._said:
             return
         self._said = self._said | {"begins"}
-        first = 2.0 ** min(1.0 / self.kappa, 1000.0)
         said = f"{math.ceil(first):,}" if first < 1e9 else f"{first:.3g}"
         warn(
             f"BBQ(kappa={self.kappa:g}) asks for nothing before round {said} = 2^(1/kappa) where rows are 1 "

@@ -170,7 +170,20 @@ class RidgeClassifier(KernelForm, Classifier, Shuffled, Growing, Classes, Kernel
     @property
     def coef_(self) -> np.ndarray:
         """Weights of the features (estimates are <w, x> / (1 + v))."""
+        if self._is_dual:
+            return np.asarray(self._solved() @ self.support_vectors_).reshape(1, -1) * self._shrink
         return np.asarray(super().coef_ * self._shrink)
+
+    @property
+    @answers
+    def intercept_(self) -> np.ndarray:
+        """Weight of the constant coordinate times its value."""
+        if self._is_dual:
+            return np.array([self._bias**2 * self._solved().sum()])
+        return np.asarray(super().intercept_)
+
+    def _solved(self) -> np.ndarray:
+        return cast(KernelRidge, self._support()).solved()
 
     @answers
     def estimates(self, X: object) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -48,7 +48,7 @@ class SelectiveSampler(MetaEstimatorMixin, AsksForLabels):  # type: ignore[misc]
 
     Parameters
     ----------
-    estimator : a classifier of this library, linear or with a kernel; None is AROW().
+    estimator : a classifier of this library, linear or with a kernel; "auto" is AROW().
     delta : how far from 0 a score is still doubtful; in the units of p. For the Passive-Aggressive family
         the bounds of "bernoulli" hold from 1 on.
     rule : "margin" (|p| <= delta: a row whose margin a hinge might want larger; no coin, no bound; the best
@@ -75,7 +75,7 @@ class SelectiveSampler(MetaEstimatorMixin, AsksForLabels):  # type: ignore[misc]
     (100, True)
     """
 
-    estimator: Any = optional(default=None, kw_only=False)
+    estimator: Any = optional(default="auto", kw_only=False)
     delta: float = from_zero(default=1.0, inf=True)
     rule: str = one_of("auto", *RULES, default="auto", listed=True)
     budget: int | None = plain(default=None)
@@ -93,7 +93,7 @@ class SelectiveSampler(MetaEstimatorMixin, AsksForLabels):  # type: ignore[misc]
         yield {"estimator": Perceptron(), "random_state": 0}
 
     def _made_inner(self) -> Classifier:
-        given = AROW() if self.estimator is None else self.estimator
+        given = chosen_estimator(self.estimator)
         if not isinstance(given, Classifier):
             wanted = "wanted a classifier of this library, such as om.Perceptron()"
             raise BadInput(f"estimator={shown(given)}; {wanted}")
@@ -124,7 +124,7 @@ class SelectiveSampler(MetaEstimatorMixin, AsksForLabels):  # type: ignore[misc]
         """What "auto" stands for."""
         if self.rule != "auto":
             return self.rule
-        fits = self.estimator is None or isinstance(self.estimator, IN_MARGINS)
+        fits = isinstance(chosen_estimator(self.estimator), IN_MARGINS)
         return "margin" if fits or self._rate() is not None else "bernoulli"
 
     def asking_state(self) -> dict[str, Any]:
@@ -187,6 +187,11 @@ class SelectiveSampler(MetaEstimatorMixin, AsksForLabels):  # type: ignore[misc]
             "(a heuristic: no bound stands behind it)"
         )
         return Outlook(len(chances), expected, 1.0 - share, stop, text)
+
+
+def chosen_estimator(given: object) -> object:
+    """The learner that a user means: "auto" is the one that wins on real data."""
+    return AROW() if isinstance(given, str) and given == "auto" else given
 
 
 def check_rule(sampler: SelectiveSampler) -> None:

@@ -333,11 +333,11 @@ class KernelRidge(Bounded):
             found[2, which] = np.maximum(variance - np.square(c).sum(axis=0), 0.0)
         return found[0], found[1], found[2], count
 
-    def dual_table(self) -> np.ndarray:
-        """(1, vectors) c = (I + K)^-1 y, so that w = P b = sum of c_i x_i."""
+    def solved(self) -> np.ndarray:
+        """c = (I + K)^-1 y, so that w = P b = sum of c_i x_i. (The coefficients shown are the labels y.)"""
         used = int(self.space.ledger[VECTORS])
         factor, labels = self.space.square[:used, :used], self.space.weights[:used, 0]
-        return np.array(cho_solve((factor, True), labels)[None, :] if used else labels[None, :])
+        return np.asarray(cho_solve((factor, True), labels) if used else labels)
 
     def scores(self, rows: Rows, count: int, averaged: bool) -> tuple[np.ndarray, int]:
         """Estimates, as scores."""

@@ -11,8 +11,7 @@ from sklearn.base import clone
 from sklearn.metrics import f1_score
 
 from ..errors import BadInput, require_whole, shown
-from ..estimators.sampler import SelectiveSampler
-from ..estimators.second_order import AROW
+from ..estimators.sampler import SelectiveSampler, chosen_estimator
 from ..interface.asks import AsksForLabels
 from ..interface.classifier import Classifier
 from ..interface.missing import indexable, labels_of, rows_of
@@ -61,7 +60,7 @@ def label_plan(
             raise BadInput("without y an outlook is given for a SelectiveSampler or BBQ that has learned")
         return model.outlook(X)
     asker = model if isinstance(model, SelectiveSampler) else SelectiveSampler(model)
-    learner = AROW() if asker.estimator is None else asker.estimator
+    learner = chosen_estimator(asker.estimator)
     if not isinstance(learner, Classifier):
         raise BadInput(f"model={shown(model)}; wanted a classifier of this library, or a SelectiveSampler")
     wanted = [_whole(budget) for budget in np.atleast_1d(np.asarray(budgets, object)).tolist()]

@@ -12,8 +12,7 @@ from sklearn.base import clone
 
 from .. import __version__
 from ..errors import BadFile, BadInput, require_whole, shown
-from ..estimators.sampler import SelectiveSampler
-from ..estimators.second_order import AROW
+from ..estimators.sampler import SelectiveSampler, chosen_estimator
 from ..interface.classifier import Classifier
 from ..interface.draws import drawn_seed
 from ..interface.labels import as_they_are, check_label, items, listed, shortened, unwrapped
@@ -59,7 +58,7 @@ class Pool:
 
     Parameters
     ----------
-    model : a classifier of this library (of a SelectiveSampler, its learner); None is AROW(). Not changed.
+    model : a classifier of this library (of a SelectiveSampler, its learner); "auto" is AROW(). Not changed.
     X : the rows: an array, a CSR matrix or a frame. They must stay as they are.
     rule : "margin" (as above), or "random" for comparison.
     batch : how many rows `next()` gives; after so many answers, at the latest, the model is fitted anew.
@@ -82,7 +81,7 @@ class Pool:
     """
 
     def __init__(
-        self, model: Classifier | SelectiveSampler | None, X: object, *, rule: str = "margin",
+        self, model: Classifier | SelectiveSampler | str, X: object, *, rule: str = "margin",
         batch: int = 20, classes: object = None, random_state: object = None,
     ) -> None:  # fmt: skip
         if rule not in RULES:
@@ -349,9 +348,7 @@ class Pool:
 
 
 def _checked_learner(model: object) -> Classifier:
-    if isinstance(model, SelectiveSampler):
-        model = model.estimator
-    learner = AROW() if model is None else model
+    learner = chosen_estimator(model.estimator if isinstance(model, SelectiveSampler) else model)
     if not isinstance(learner, Classifier):
         raise BadInput(f"model={shown(model)}; wanted a classifier of this library, such as om.AROW()")
     if getattr(learner, "kernel", None) == "precomputed":
