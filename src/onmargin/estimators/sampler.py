@@ -28,7 +28,7 @@ from ..interface.missing import one_kind, rows_of
 from ..interface.tables import Table
 from ..learn.queries import RULES
 from ..models.asking import Chosen
-from ..models.layout import count
+from ..models.layout import Facts, count
 from ..results.label_plan import Outlook
 from .passive_aggressive import PassiveAggressiveClassifier
 from .second_order import AROW
@@ -127,11 +127,11 @@ class SelectiveSampler(MetaEstimatorMixin, AsksForLabels):  # type: ignore[misc]
         fits = isinstance(chosen_estimator(self.estimator), IN_MARGINS)
         return "margin" if fits or self._rate() is not None else "bernoulli"
 
-    def asking_state(self) -> dict[str, Any]:
+    def asking_state(self) -> dict[str, object]:
         """What a file must hold beside the learner inside."""
         return super().asking_state() | {"to_come": self._to_come}
 
-    def restore_asking(self, inner: Classifier, kept: dict[str, Any]) -> None:
+    def restore_asking(self, inner: Classifier, kept: Facts) -> None:
         """Take it on again, around the learner that was inside."""
         self._to_come = count("rows to come", kept.get("to_come", 0))  # (not said in files of before)
         super().restore_asking(inner, kept)

@@ -17,7 +17,7 @@ from sklearn.utils import check_array
 from ..compiled.rows import Rows
 from ..errors import BadInput, shown
 from ..models.asking import Asking, Chosen, sureness
-from ..models.layout import Misfit, row_numbers
+from ..models.layout import Facts, Misfit, row_numbers
 from ..models.layout import count as count_in
 from ..models.weights import Model
 from ..results.label_plan import Outlook
@@ -449,13 +449,13 @@ class AsksForLabels(ClassifierMixin, River):  # type: ignore[misc]
 
     # ---- files
 
-    def asking_state(self) -> dict[str, Any]:
+    def asking_state(self) -> dict[str, object]:
         """What a file must hold beside the learner inside."""
         rule = self._rule(self.inside())
         known = {"passes": self.__dict__.get("n_iter_"), "queried": self.__dict__.get("queried_")}
         return known | {"entropy": self._entropy, "counts": rule.counts.copy(), "recent": rule.recent.copy()}
 
-    def restore_asking(self, inner: Classifier, kept: dict[str, Any]) -> None:
+    def restore_asking(self, inner: Classifier, kept: Facts) -> None:
         """Take it on again, around the learner that was inside."""
         if type(inner) is not type(self._made_inner()):
             raise Misfit(f"it is a {type(self).__name__} around a {type(inner).__name__}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
@@ -22,8 +23,8 @@ from .sweep import progress_bar
 
 
 def label_plan(
-    model: Any, X: object, y: object = None, *, budgets: Any = (25, 50, 100, 200, 400),
-    rules: Any = ("margin", "bernoulli", "random"), seeds: int = 5, test: float = 1 / 3,
+    model: object, X: object, y: object = None, *, budgets: object = (25, 50, 100, 200, 400),
+    rules: str | Iterable[str] = ("margin", "bernoulli", "random"), seeds: int = 5, test: float = 1 / 3,
     threads: int | None = None, verbose: int = 0,
 ) -> Any:  # fmt: skip
     """Before labelling: what budgets of labels buy. While labelling: is it worth going on?
@@ -116,7 +117,7 @@ class Replay(NamedTuple):
     labels: np.ndarray
     kept: np.ndarray
     learned: int  # of the rows kept; the others are for the test
-    classes: list[Any]
+    classes: list[object]
 
     def play(self, job: Job) -> dict[str, float]:
         """Labels used, error and F1 on the test."""
@@ -159,7 +160,7 @@ class Replay(NamedTuple):
         return len(some), fresh.predict(rows_of(self.X, rest))
 
 
-def _whole(budget: Any) -> int:
+def _whole(budget: object) -> int:
     if isinstance(budget, bool) or not isinstance(budget, int | np.integer) or budget < 1:
         raise BadInput(f"budgets has {shown(budget)}; wanted whole numbers of labels of at least 1")
     return int(budget)
