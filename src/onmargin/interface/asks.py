@@ -27,6 +27,7 @@ from .classifier import Classifier
 from .dicts import Example, check_example, open_stream
 from .draws import seed_of, uniforms
 from .guard import NOBODY, Change, alone, answers, changes, in_place
+from .inner import Inner
 from .labels import as_they_are, check_label, distinct, is_missing, shortened
 from .missing import are_known, filled, indexable, known_labels, labels_of, one_kind, rows_of
 from .other_names import refuse_params
@@ -39,21 +40,6 @@ from .watch import Wanted
 
 COINS = 6  # the purpose of a generator
 PIECE = 1 << 20  # rows at a time, where no line per round is kept
-
-
-class Inner:
-    """An attribute of the learner inside."""
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.name = name
-
-    def __get__(self, owner: Any, kind: type) -> Any:
-        if owner is None:
-            return self
-        if "estimator_" not in owner.__dict__:
-            raise AttributeError(f"{kind.__name__} has no {self.name!r} (yet)")
-        with (owner._guard or NOBODY).lock:  # it learns by calls of its owner, which wait for no other
-            return getattr(owner.estimator_, self.name)
 
 
 class AsksForLabels(ClassifierMixin, River):  # type: ignore[misc]
