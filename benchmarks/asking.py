@@ -18,7 +18,7 @@ def sampler(quick: bool) -> Work:
     table = sparse_stream(20_000 if quick else 200_000)
 
     def asked() -> Any:
-        return om.SelectiveSampler(ours(), delta=1e300, random_state=0)
+        return om.SelectiveSampler(ours(), rule="bernoulli", delta=1e300, random_state=0)
 
     def played(make: Any, trace: str) -> Contestant:
         return Contestant(

@@ -36,6 +36,7 @@ _HOMES = {
     "ProjectedPerceptron": "estimators.tracking",
     "PageHinkley": "protocols.drift",
     "label_plan": "protocols.label_plan",
+    "Pool": "protocols.pool",
     "Recipe": "models.recipe",
     "algorithms": "models.table",
     "progressive": "protocols.progressive",

@@ -14,6 +14,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
 import onmargin as om
+from onmargin.estimators import ridge
 
 from ..uncompiled import Comparisons
 
@@ -328,3 +329,82 @@ def test_estimates_not_asked_for_are_near_the_truth_q2():
 
 if __name__ == "__main__":
     comparisons.write(sys.argv[1])
+
+
+# ---- many columns
+
+
+@pytest.mark.parametrize("told", [{}, {"fit_intercept": True}, {"kappa": 0.5}], ids=str)
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix], ids=["dense", "sparse"])
+def test_many_columns_are_the_same_estimates_spelled_in_rows(told, form, monkeypatch, tmp_path):
+    """What a learner with weights says, to rounding: tables, dicts, weights, files."""
+    found = []
+    table = form(np.where(np.abs(X) > 0.1, X, 0.0))
+    for wide in (2048, 3):
+        monkeypatch.setattr(ridge, "WIDE", wide)
+        model = om.BBQ(epsilon=0.9, random_state=0, **told)
+        run = om.progressive(model, table, Y)
+        model.learn_one({0: 0.5, 3: -0.2}, 1)
+        assert (model.estimator_._model.kind == "kernel") == (wide == 3)
+        om.save(model, tmp_path / "m.onm")
+        for one in (model, om.load(tmp_path / "m.onm")):
+            found.append(
+                [
+                    run.queried, run.scores, one.regress(table), one.certainty(table), one.coef_,
+                    one.intercept_, one.query_one({1: 0.1}), one.predict(table), one.query(table),
+                    one.n_queries_,
+                ]
+            )  # fmt: skip
+    for other in found[1:]:
+        for one, same in zip(found[0], other, strict=True):
+            assert_allclose(np.asarray(same, float), np.asarray(one, float), rtol=1e-7, atol=1e-9)
+
+
+def test_dicts_with_more_names_than_a_square_can_hold_are_refused(monkeypatch):
+    monkeypatch.setattr(ridge, "WIDEST", 20)
+    model = om.BBQ(classes=(0, 1))
+    model.learn_one({"a": 0.5}, 1)
+    before = model.regress(pd.DataFrame({"a": [1.0]}))
+    with pytest.raises(ValueError, match="set kernel='linear'") as refused:
+        model.learn_one({f"x{i}": 0.1 for i in range(30)}, 0)
+    assert "\n" not in str(refused.value) and model.n_features_in_ == 1
+    assert_array_equal(model.regress(pd.DataFrame({"a": [1.0]})), before)
+    model.learn_one({"b": 0.5}, 0)
+
+
+def test_weights_of_rows_are_not_for_many_columns(monkeypatch):
+    monkeypatch.setattr(ridge, "WIDE", 3)
+    with pytest.raises(ValueError, match="more than 3 columns"):
+        om.BBQ(classes=(-1, 1)).partial_fit(X, Y, sample_weight=np.full(len(Y), 0.5))
+
+
+# ---- what it says
+
+
+def test_it_says_once_when_it_begins_to_ask():
+    rows, y, _ = stream(60, 3)
+    rows = unit(rows)
+    model = om.BBQ(kappa=0.2)
+    for expected in (1, 0):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            run = om.progressive(model, rows, y)
+        said = [str(one.message) for one in caught]
+        assert len(said) == expected and all("before round 32 = 2^(1/kappa)" in text for text in said)
+        if expected:
+            assert np.flatnonzero(run.queried)[0] in (31, 32)  # from round 1; to rounding
+    om.BBQ(kappa=0.3).fit(rows, y)  # 11 rounds are not worth a word: a warning is an error here
+    with pytest.warns(UserWarning, match=r"before round 1\.27e\+30"):
+        om.BBQ(kappa=0.01).fit(rows, y)
+
+
+def test_it_says_once_that_it_asks_for_nearly_all():
+    rows, y, _ = stream(1200, 4)
+    model = om.BBQ(epsilon=0.1, random_state=0)
+    with pytest.warns(UserWarning, match=r"1,200 of 1,200 labels.*raise epsilon=0\.1") as caught:
+        model.fit(rows, y)
+    assert len(caught) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.fit(rows, y)
+        om.BBQ(epsilon=0.9, random_state=0).fit(rows, y)

@@ -30,8 +30,9 @@ DICTS = [dict(zip("abcd", row.tolist(), strict=True)) for row in X]
 
 
 def selective(estimator: Any = None, **more: Any) -> Any:
-    """A sampler around a Perceptron of two classes."""
-    return om.SelectiveSampler(estimator or om.Perceptron(classes=(0, 1), **PLAIN), **more)
+    """A sampler around a Perceptron of two classes, as the papers have it; the stream's model stays."""
+    told = {"rule": "bernoulli", "refit": False} | more
+    return om.SelectiveSampler(estimator or om.Perceptron(classes=(0, 1), **PLAIN), **told)
 
 
 def play(  # noqa: C901
@@ -260,6 +261,108 @@ def test_a_label_asked_for_and_missing_is_refused_and_nothing_changes():
     run, other = om.progressive(model, X[50:], TWO[50:]), om.progressive(twin, X[50:], TWO[50:])
     assert_array_equal(run.queried, other.queried)
     assert_array_equal(run.scores, other.scores)
+
+
+# ---- what was bought, and learned once more
+
+
+@pytest.mark.parametrize("y", [TWO, THREE], ids=["two", "three"])
+def test_a_fit_keeps_what_it_bought_and_learns_it_once_more(y):
+    told = {"rule": "margin", "delta": 0.5, "random_state": 3}
+    model = om.SelectiveSampler(om.Perceptron(), **told).fit(X, y)
+    stream = om.SelectiveSampler(om.Perceptron(), refit=False, **told).fit(X, y)
+    assert_array_equal(model.queried_, stream.queried_)
+    assert 0 < len(model.queried_) == model.n_queries_ == stream.n_queries_ < ROWS
+    assert model.queried_.dtype == np.int64 and len(set(model.queried_)) == len(model.queried_)
+    again = om.Perceptron(tol=None, classes=sorted(set(y)))
+    again._entropy = 3  # the sampler's seed is the learner's where that has none
+    again.fit(X[model.queried_], y[model.queried_])
+    assert_array_equal(model.coef_, again.coef_)
+    assert not np.array_equal(model.coef_, stream.coef_) and model.estimator_.tol == 1e-3
+    assert stream.t_ == ROWS and model.n_iter_ == stream.n_iter_ == 1
+    count = model.n_queries_
+    assert model.query(X).sum() == model.n_queries_ - count  # it goes on counting where it was
+
+
+def test_rows_bought_are_those_of_the_call_and_its_order():
+    model = selective(delta=0.1)
+    run = om.progressive(model, X, TWO, chance=LUCK)
+    assert_array_equal(model.queried_, np.flatnonzero(run.queried))
+    dicts = selective(delta=0.1, random_state=1)
+    run = om.progressive(dicts, zip(DICTS, TWO, strict=True))
+    assert_array_equal(dicts.queried_, np.flatnonzero(run.queried))
+    shuffled = selective(delta=0.1, random_state=1).fit(X, TWO)
+    assert not np.array_equal(shuffled.queried_, np.sort(shuffled.queried_))
+    poisoned = np.full(ROWS, np.nan)
+    poisoned[shuffled.queried_] = TWO[shuffled.queried_]
+    again = selective(delta=0.1, random_state=1).fit(X, poisoned)
+    assert_array_equal(again.queried_, shuffled.queried_)
+
+
+def test_labels_not_bought_are_not_learned_again():
+    """Nor are classes lost that no label was bought of; weights of rows come along."""
+    rare = np.where(np.arange(ROWS) == 7, 9, THREE)
+    model = om.SelectiveSampler(om.Perceptron(), budget=12, random_state=0).fit(X, rare)
+    assert 9 not in rare[model.queried_] and 9 in model.classes_
+    weights = np.where(np.arange(ROWS) % 2, 1.0, 0.0)
+    model.fit(X, TWO, sample_weight=weights)
+    assert weights[model.queried_].all()
+
+
+def test_a_budget_is_spread_over_a_fit():
+    for rule in ("auto", "margin", "bernoulli"):
+        model = om.SelectiveSampler(om.AROW(shuffle=False), rule=rule, budget=40, random_state=0).fit(X, TWO)
+        told = om.SelectiveSampler(
+            om.AROW(shuffle=False), rule=rule, budget=40, target_rate=0.25, random_state=0
+        ).fit(X, TWO)
+        assert_array_equal(model.queried_, told.queried_)
+        assert model.queried_.max() > 70  # not the first 40
+    stream = om.SelectiveSampler(om.AROW(), rule="margin", budget=40)
+    om.progressive(stream, X, TWO)
+    assert stream.queried_.max() < 70  # which does not know how long it will be
+
+
+def test_what_auto_stands_for():
+    for learner, told, rule in (
+        ("auto", {}, "margin"), (om.AROW(), {}, "margin"), (om.MIRA(), {}, "margin"),
+        (om.PassiveAggressiveClassifier(), {}, "margin"), (om.Perceptron(), {}, "bernoulli"),
+        (om.Pegasos(), {}, "bernoulli"), (om.Perceptron(), {"target_rate": 0.2}, "margin"),
+        (om.Perceptron(), {"rule": "adaptive"}, "adaptive"),
+    ):  # fmt: skip
+        model = om.SelectiveSampler(learner, **told)
+        assert model._rule_numbers()["ask_rule"] == queries.RULES.index(rule)
+    assert isinstance(om.SelectiveSampler().fit(X, TWO).estimator_, om.AROW)
+
+
+def test_a_file_knows_what_was_bought(tmp_path):
+    model = om.SelectiveSampler(om.Perceptron(), budget=12, random_state=0).fit(X, TWO)
+    om.save(model, tmp_path / "m.onm")
+    other = om.load(tmp_path / "m.onm")
+    assert_array_equal(other.queried_, model.queried_)
+    for one in (model, other):
+        one.set_params(budget=60)
+    assert_array_equal(om.progressive(other, X, TWO).queried, om.progressive(model, X, TWO).queried)
+    om.save(selective(), tmp_path / "m.onm")
+    assert not hasattr(om.load(tmp_path / "m.onm"), "queried_")
+
+
+def test_a_budget_that_is_spent_moves_delta_no_more():
+    model = selective(rule="margin", budget=5, target_rate=0.2)
+    om.progressive(model, X[:60], TWO[:60])
+    assert model.n_queries_ == 5
+    before = model.estimator_._model.asking.counts.copy()
+    om.progressive(model, X[60:], TWO[60:])
+    after = model.estimator_._model.asking.counts
+    assert_array_equal(after[1:3], before[1:3])  # asked, the logarithm of delta's factor
+
+
+def test_one_class_bought_keeps_the_stream_and_says_so():
+    late = np.where(np.arange(ROWS) < ROWS - 3, 0, 1)
+    model = om.SelectiveSampler(om.AROW(shuffle=False), rule="margin", delta=1e-9, random_state=0)
+    with pytest.warns(UserWarning, match="labels of one class, and then was sure") as caught:
+        model.fit(X, late)
+    assert len(caught) == 1 and "\n" not in str(caught[0].message)
+    assert model.t_ == ROWS and len(set(late[model.queried_])) == 1
 
 
 # ---- labels that were not asked for, for every learner: plain Python

@@ -255,7 +255,8 @@ FAMILIES = {
         protocol,
     ),
     "sampler_rate_dicts": Family(
-        om.SelectiveSampler(PA(C=0.5, growing=True), target_rate=0.5, random_state=6), questions
+        om.SelectiveSampler(PA(C=0.5, growing=True), rule="bernoulli", target_rate=0.5, random_state=6),
+        questions
     ),
     "bbq": Family(om.BBQ(epsilon=0.95, fit_intercept=True, random_state=7), unit_rows),
     "bbq_kernel": Family(om.BBQ(kappa=0.5, kernel="rbf", gamma=0.1, random_state=7), unit_rows),

@@ -33,7 +33,7 @@ REACHED = {"perceptron": 0.9, "pa1": 0.3, "pa2": 0.3}  # of the right side of L4
 
 def asked(model, stream, delta, coins, **more):
     """The run, which rounds were asked for, and the margins of all rounds."""
-    sampler = om.SelectiveSampler(model, delta=delta, **more)
+    sampler = om.SelectiveSampler(model, delta=delta, **({"rule": "bernoulli"} | more))
     chance = np.random.default_rng(coins).random(len(stream.X))
     run = om.progressive(sampler, stream.X[:, :-1], stream.y, chance=chance, classes=(-1, 1))
     return run, run.queried.astype(bool), stream.y * run.scores

@@ -95,7 +95,9 @@ def test_arrays_load_bit_for_bit(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", FAMILIES)
 def test_labels_names_parameters_and_clock_are_as_they_were(name: str) -> None:
-    assert facts(om.load(expected.file_of(name))) == STORED.facts[name]
+    """(Parameters that came later have their defaults.)"""
+    found, wanted = facts(om.load(expected.file_of(name))), STORED.facts[name]
+    assert {what: found[what] for what in wanted} == wanted
 
 
 def test_every_learner_has_a_golden_file() -> None:

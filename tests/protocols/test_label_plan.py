@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
+from sklearn.base import clone
 from sklearn.metrics import f1_score
 
 import onmargin as om
@@ -24,15 +25,19 @@ def by_hand(learner, y, kept, rule, budget, seed, delta=1.0, test=1 / 3):
     """One cell, one seed: labels used, error and F1 on the rest."""
     order = np.random.default_rng([21, seed]).permutation(kept)
     learned = len(kept) - round(test * len(kept))
-    model = om.SelectiveSampler(
-        learner, rule=rule, budget=budget, delta=delta, target_rate=min(1.0, budget / learned),
-        random_state=seed,
-    )  # fmt: skip
     known = sorted(set(y[kept].tolist()))
-    run = om.progressive(model, X[order[:learned]], y[order[:learned]], classes=known)
-    truth, answers = y[order[learned:]], model.predict(X[order[learned:]])
+    model = clone(learner).set_params(classes=known, random_state=seed)
+    first, rest = order[:learned], order[learned:]
+    if rule == "random":  # the honest baseline: fit on as many labels
+        first = first[:budget]
+        model.set_params(tol=None).fit(X[first], y[first])
+        used = len(first)
+    else:
+        model = om.SelectiveSampler(model, rule=rule, budget=budget, delta=delta, random_state=seed)
+        used = len(model.fit(X[first], y[first]).queried_)
+    truth, answers = y[rest], model.predict(X[rest])
     told = {"average": "macro"} if len(known) > 2 else {"pos_label": known[-1]}
-    return run.queried.sum(), np.mean(truth != answers), f1_score(truth, answers, zero_division=0, **told)
+    return used, np.mean(truth != answers), f1_score(truth, answers, zero_division=0, **told)
 
 
 def check(rows, learner, y, kept, seeds=3, **more):
@@ -110,7 +115,8 @@ def test_the_table_and_the_plot():
 
 
 def test_a_samplers_outlook_is_the_sum_of_its_chances():
-    model = om.SelectiveSampler(om.Perceptron(), delta=0.3, random_state=0).fit(X[:100], Y[:100])
+    model = om.SelectiveSampler(om.Perceptron(), rule="bernoulli", delta=0.3, random_state=0)
+    model.fit(X[:100], Y[:100])
     count = model.n_queries_
     outlook = om.label_plan(model, X[100:])
     chances = 0.3 / (0.3 + np.abs(model.decision_function(X[100:])))
@@ -183,10 +189,36 @@ def test_models_that_cannot_ask():
 # ---- mistakes found
 
 
-def test_an_outlook_knows_that_the_budget_is_used_up():
-    model = om.SelectiveSampler(om.Perceptron(), budget=4, random_state=0).fit(X, Y)
+def test_an_outlook_knows_that_the_budget_is_used_up_and_that_nothing_is_settled_by_that():
+    model = om.SelectiveSampler(om.Perceptron(), rule="margin", budget=4, random_state=0).fit(X, Y)
     assert not model.query(X).any()
-    assert om.label_plan(model, X).expected == 0
+    outlook = om.label_plan(model, X)
+    near = np.abs(model.decision_function(X)) <= 1.0
+    assert outlook.expected == 0 and not outlook.stop and outlook.sure == 1 - near.mean()
+    assert f"{near.sum()} labels" in str(outlook) and "budget=4 is spent: raise it" in str(outlook)
+    model.set_params(budget=10)
+    assert om.label_plan(model, X).expected == 6 and "budget=10 leaves 6" in str(om.label_plan(model, X))
+    model.set_params(delta=1e-9)
+    assert om.label_plan(model, X).stop
+
+
+def test_random_labels_are_as_many_as_the_budget_and_are_fitted():
+    """The baseline is `fit`, whatever the sampler does with its own."""
+    for refit in (True, False):
+        model = om.SelectiveSampler(om.Perceptron(), refit=refit)
+        rows = om.label_plan(model, X, Y, budgets=(20, 500), rules="random", seeds=3).rows
+        assert [row["labels"] for row in rows] == [20, 160]
+        check(rows, om.Perceptron(), Y, np.arange(240))
+    alike = np.where(np.arange(240) < 239, Y[0], Y[0])
+    alike[:3] = 1 - Y[0]
+    (row,) = om.label_plan(om.Perceptron(), X, alike, budgets=2, rules="random", seeds=1).rows
+    assert row["labels"] == 2  # of one class: all rows are answered by it
+
+
+def test_a_plan_of_the_sampler_as_it_comes():
+    plan = om.label_plan(om.SelectiveSampler(), X, Y, budgets=(20,), seeds=2)
+    assert [row["rule"] for row in plan.rows] == ["margin", "bernoulli", "random"]
+    check(plan.rows, om.AROW(), Y, np.arange(240), seeds=2)
 
 
 def test_the_outlook_of_bbq_kappa_is_of_its_rule():

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, cast
 
 import numpy as np
 
 from ..compiled.rows import Rows
+from ..errors import warn
 from ..interface.asks import AsksForLabels
 from ..interface.classifier import Classifier
 from ..interface.fields import (
@@ -22,12 +24,16 @@ from ..interface.fields import (
 )
 from ..interface.guard import answers
 from ..interface.tables import Table
+from ..interface.watch import Wanted
 from ..learn.queries import HOEFFDING, POLYNOMIAL, SEED, confidence_width
 from ..models.asking import Chosen
 from ..models.weights import Model
 from ..results.label_plan import Outlook
+from ..results.progress import Progress
 from .ridge import RidgeClassifier
 
+SILENT = 15  # rounds without a question that need no word
+MANY, NEARLY_ALL = 1000, 0.95  # rows shown, and the share of them asked for, that are worth a word
 # Parameters of the learner inside.
 SHARED = (
     "epsilon", "fit_intercept", "scale", "kernel", "gamma", "degree", "coef0", "classes", "shuffle",
@@ -54,10 +60,15 @@ class BBQ(AsksForLabels, Shuffled, Classes, KernelParameters):
     ----------
     epsilon, delta : how near, and how surely.
     confidence : "hoeffding" (as above), or "seed" for ln(t (t + 1) / (2 delta)): 1 - 4 delta only.
-    kappa : None, or a number in (0, 1): BBQ(kappa), which asks where r >= t^-kappa.
+    kappa : None, or a number in (0, 1): BBQ(kappa), which asks where r >= t^-kappa. As r is at most 1/2 on
+        rows of length 1, that is not before round 2^(1/kappa); said once, in a warning, where it is late.
     kernel, gamma, degree, coef0 : the kernel form (kernels whose k(x, x) is not 1 are normalised).
     scale : rows with a norm above 1 are scaled to 1, with one warning a call; False: they are refused.
     fit_intercept : a constant coordinate; all rows are then divided by sqrt(2).
+
+    Weights keep the square of the columns; where the first table has more than 2,048 of them the same
+    estimates are spelled in the rows asked for, and a round costs the square of their number. Where rows are
+    few beside their directions / epsilon^2 nearly all labels are asked for (a warning says so, once).
 
     `regress` gives the estimates, `certainty` their half-widths; `fit` and `om.progressive` ask,
     `partial_fit` and `learn_one` take a person's answers (NaN and None are skipped), `query` and `query_one`
@@ -113,6 +124,36 @@ class BBQ(AsksForLabels, Shuffled, Classes, KernelParameters):
             "ask_rule": float(self._code()), "ask_delta": self.delta, "ask_share": self.kappa or 0.0
         }  # fmt: skip
 
+    def _run(self, X: Table, labels: np.ndarray, there: np.ndarray, wanted: Wanted) -> Progress:
+        self._say_when_it_begins()
+        run = super()._run(X, labels, there, wanted)
+        self._say_that_it_asks_all()
+        return run
+
+    def _say_when_it_begins(self) -> None:
+        first = 0.0 if self.kappa is None else 2.0 ** min(1.0 / self.kappa, 1000.0)
+        if first <= SILENT or "begins" in self._said:
+            return
+        self._said = self._said | {"begins"}
+        said = f"{math.ceil(first):,}" if first < 1e9 else f"{first:.3g}"
+        warn(
+            f"BBQ(kappa={self.kappa:g}) asks for nothing before round {said} = 2^(1/kappa) where rows are 1 "
+            "long, later where they are shorter; a larger kappa begins sooner",
+            UserWarning,
+        )
+
+    def _say_that_it_asks_all(self) -> None:
+        rule = self._rule(self.inside())
+        if "all" in self._said or rule.shown < MANY or rule.asked < NEARLY_ALL * rule.shown:
+            return
+        self._said = self._said | {"all"}
+        less = f"raise epsilon={self.epsilon:g}" if self.kappa is None else f"lower kappa={self.kappa:g}"
+        warn(
+            f"BBQ asked for {rule.asked:,} of {rule.shown:,} labels: rows are few beside the directions they "
+            f"have; {less}, or use SelectiveSampler, which promises less",
+            UserWarning,
+        )
+
     def _code(self) -> int:
         if self.kappa is not None:
             return POLYNOMIAL
@@ -156,6 +197,7 @@ class BBQ(AsksForLabels, Shuffled, Classes, KernelParameters):
 
     def _ask(self, inner: Classifier, model: Model, rows: Rows, count: int, table: Table) -> np.ndarray:
         """The rule about every row as things stand; the labels may change it."""
+        self._say_when_it_begins()
         _, variances, lengths = cast(RidgeClassifier, inner).estimates_of(model, rows, count, table)
         asks = self.would_ask(inner, variances, lengths)
         self._rule(inner).count(count, int(asks.sum()))

@@ -18,6 +18,7 @@ from ..interface.guard import answers
 from ..interface.passes import TrainingSet
 from ..interface.support import KernelForm
 from ..interface.tables import Table
+from ..kernels import named
 from ..models.kernel import KernelModel
 from ..models.kernel_forms import KernelRidge
 from ..models.ridge import RidgeModel
@@ -25,6 +26,8 @@ from ..models.support import Form
 from ..models.weights import Model, Numbers
 
 LONG = 1.0 + 1e-9
+WIDE = 2048  # columns of a table beyond which the dual form is lighter: its square would take 32 MiB
+WIDEST = 2**15  # names of dicts that may be learned with weights: 8 GiB
 
 
 @learner
@@ -51,17 +54,37 @@ class RidgeClassifier(KernelForm, Classifier, Shuffled, Growing, Classes, Kernel
     # ---- rows of at most 1
 
     @property
+    def _is_dual(self) -> bool:
+        """Without a kernel, spelled in vectors all the same: the first table has columns too many to square.
+
+        The same estimates to rounding; a round costs the square of the labels asked for, not of the columns.
+        """
+        return self.kernel is None and self._columns.width > WIDE
+
+    @property
+    def _in_kernel(self) -> bool:
+        return self.kernel is not None or self._is_dual
+
+    @property
     def _shrink(self) -> float:
         """With a constant coordinate s all rows are divided by sqrt(1 + s^2), so that they stay within 1."""
-        return 1.0 / math.sqrt(2.0) if self.fit_intercept and not self._in_kernel else 1.0
+        return 1.0 / math.sqrt(2.0) if self.fit_intercept and self.kernel is None else 1.0
 
     @property
     def _bias(self) -> float:
-        return self._shrink if self.fit_intercept and not self._in_kernel else 0.0
+        return self._shrink if self.fit_intercept and self.kernel is None else 0.0
+
+    def _widen(self, model: Model, slots: int) -> None:
+        if not self._in_kernel and slots > WIDEST:  # (of dicts: what has been seen is no longer at hand)
+            raise BadInput(
+                f"{slots:,} features: BBQ keeps their square, and a stream that did not begin with a table "
+                f"of more than {WIDE:,} columns may have {WIDEST:,}; set kernel='linear'"
+            )
+        super()._widen(model, slots)
 
     def _table(self, X: object, *, reset: bool, learning: bool = False) -> Table:
         table = super()._table(X, reset=reset, learning=learning)
-        if self._in_kernel:
+        if self.kernel is not None:
             return table
         squares = table.multiply(table).sum(axis=1) if sp.issparse(table) else np.square(table).sum(axis=1)
         factors = self._factors(np.sqrt(np.asarray(squares, float).ravel()))
@@ -70,7 +93,7 @@ class RidgeClassifier(KernelForm, Classifier, Shuffled, Growing, Classes, Kernel
         return np.ascontiguousarray(table * factors[:, None])
 
     def _row_of_dict(self, rows: Rows) -> Rows:
-        if self._in_kernel or not isinstance(rows, Sparse):
+        if self.kernel is not None or not isinstance(rows, Sparse):
             return rows
         values = rows.values[: rows.starts[1]]
         factor = self._factors(np.array([math.sqrt(float(np.square(values).sum()))]))[0]
@@ -101,6 +124,8 @@ class RidgeClassifier(KernelForm, Classifier, Shuffled, Growing, Classes, Kernel
         return KernelRidge
 
     def _kernels(self, gamma: float | None) -> Form:
+        if self._is_dual:  # rows are within 1 as they are; the constant coordinate is a constant
+            return Form((named("linear", gamma, self.degree, self.coef0),), self._bias**2, self._precision())
         form = super()._kernels(gamma)
         (kernel,) = form.kernels
         unit = isinstance(self.kernel, str) and self.kernel in ("rbf", "laplacian")
@@ -112,7 +137,7 @@ class RidgeClassifier(KernelForm, Classifier, Shuffled, Growing, Classes, Kernel
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if self.fit_intercept and self._in_kernel:
+        if self.fit_intercept and self.kernel is not None:
             raise BadInput("fit_intercept=True with a kernel would make rows longer than 1; leave it out")
         if self._labels is not None and (self._labels.sets or len(self._labels.known) > 2):
             kind = "multilabel-indicator" if self._labels.sets else "multiclass"
@@ -136,7 +161,8 @@ class RidgeClassifier(KernelForm, Classifier, Shuffled, Growing, Classes, Kernel
     def _refuse_weight(self, weights: np.ndarray) -> None:
         if self._in_kernel and not np.isin(weights, (0.0, 1.0)).all():
             raise BadInput(
-                "BBQ with a kernel counts an example once or not at all; wanted weights of 0 and 1"
+                f"BBQ with a kernel, or more than {WIDE:,} columns, counts an example once or not at all; "
+                "wanted weights of 0 and 1"
             )
 
     # ---- answers
@@ -144,7 +170,20 @@ class RidgeClassifier(KernelForm, Classifier, Shuffled, Growing, Classes, Kernel
     @property
     def coef_(self) -> np.ndarray:
         """Weights of the features (estimates are <w, x> / (1 + v))."""
+        if self._is_dual:
+            return np.asarray(self._solved() @ self.support_vectors_).reshape(1, -1) * self._shrink
         return np.asarray(super().coef_ * self._shrink)
+
+    @property
+    @answers
+    def intercept_(self) -> np.ndarray:
+        """Weight of the constant coordinate times its value."""
+        if self._is_dual:
+            return np.array([self._bias**2 * self._solved().sum()])
+        return np.asarray(super().intercept_)
+
+    def _solved(self) -> np.ndarray:
+        return cast(KernelRidge, self._support()).solved()
 
     @answers
     def estimates(self, X: object) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -8,29 +8,38 @@ from typing import Any
 import numpy as np
 from sklearn.base import MetaEstimatorMixin, clone
 
-from ..errors import LARGEST, BadInput, require_whole, shown
+from ..errors import LARGEST, BadInput, require_whole, shown, warn
 from ..interface.asks import AsksForLabels
 from ..interface.classifier import Classifier
+from ..interface.draws import seed_of
 from ..interface.fields import (
     check_limits,
+    flag,
     from_zero,
     learner,
     one_of,
+    optional,
     plain,
     require_positive,
-    required,
 )
 from ..interface.guard import answers
+from ..interface.labels import items
+from ..interface.missing import one_kind, rows_of
+from ..interface.tables import Table
 from ..learn.queries import RULES
 from ..models.asking import Chosen
+from ..models.layout import Facts, count
 from ..results.label_plan import Outlook
+from .passive_aggressive import PassiveAggressiveClassifier
+from .second_order import AROW
 
+IN_MARGINS = (AROW, PassiveAggressiveClassifier)  # (MIRA is one)
 SETTLED = 0.05  # of the remaining rows' chances to be asked: below it a sampler's outlook says stop
 
 
 @learner
 class SelectiveSampler(MetaEstimatorMixin, AsksForLabels):  # type: ignore[misc]
-    """Ask for a label only where the learner is unsure: a coin with probability delta / (delta + |p|).
+    """Ask for a label only where the learner is unsure: where its score p is at most delta.
 
     p is the learner's score (of several classes: the gap between the two best). `fit` and `om.progressive`
     play the whole protocol in the compiled loop and read no label that was not asked for; `partial_fit` and
@@ -39,30 +48,40 @@ class SelectiveSampler(MetaEstimatorMixin, AsksForLabels):  # type: ignore[misc]
 
     Parameters
     ----------
-    estimator : a classifier of this library, linear or with a kernel.
+    estimator : a classifier of this library, linear or with a kernel; "auto" is AROW().
     delta : how far from 0 a score is still doubtful; in the units of p. For the Passive-Aggressive family
-        the bounds hold from 1 on.
-    rule : "bernoulli"; "adaptive" (delta grows as delta X^2 sqrt(1 + moves), X the longest row; made for the
-        Perceptron); "margin" (|p| <= delta, no coin); "random" (target_rate, or delta, of all rows).
-    budget : how many labels there may be in all; with `window`, within so many rows.
+        the bounds of "bernoulli" hold from 1 on.
+    rule : "margin" (|p| <= delta: a row whose margin a hinge might want larger; no coin, no bound; the best
+        on real data, see `docs/few_labels.md`); "bernoulli" (a coin with probability delta / (delta + |p|);
+        the papers' bounds hold for it); "adaptive" (the same, delta growing as delta X^2 sqrt(1 + moves), X
+        the longest row; made for the Perceptron); "random" (target_rate, or delta, of all rows). "auto" is
+        "margin" around AROW, Passive-Aggressive and MIRA, whose scores are in the units of the margin they
+        ask for, and around all learners that aim at a rate; otherwise "bernoulli": after a first step too
+        long no score would ever be below delta again.
+    budget : how many labels there may be in all (`fit` spreads them over its rows, as a target rate would);
+        with `window`, within so many rows.
     target_rate : the share of rows to ask for; delta follows it (a heuristic: no bounds).
+    refit : after its pass over the rows `fit` learns once more, by the learner's own `fit`, from all labels
+        that were bought (rows `queried_`), in several passes; False: the stream's model stays. Where one
+        class was bought, and with precomputed kernels, the stream's stays too.
     random_state : the coins; one uniform a row.
 
     References: Cesa-Bianchi, Gentile & Zaniboni 2006 (Perceptron); Lu, Zhao & Hoi 2016 (Passive-Aggressive).
 
     >>> import onmargin as om
     >>> X, y, _ = om.datasets.ellipses(4000, seed=0)
-    >>> model = SelectiveSampler(om.PassiveAggressiveClassifier(C=0.1), delta=0.1, random_state=0).fit(X, y)
-    >>> model.n_queries_ < 1500, model.score(X, y) > 0.95
-    (True, True)
+    >>> model = SelectiveSampler(budget=100, random_state=0).fit(X, y)
+    >>> len(model.queried_), model.score(X, y) > 0.95
+    (100, True)
     """
 
-    estimator: Any = required(kw_only=False)
+    estimator: Any = optional(default="auto", kw_only=False)
     delta: float = from_zero(default=1.0, inf=True)
-    rule: str = one_of(*RULES, default=RULES[0], listed=True)
+    rule: str = one_of("auto", *RULES, default="auto", listed=True)
     budget: int | None = plain(default=None)
     target_rate: float | None = plain(default=None)
     window: int | None = plain(default=None)
+    refit: bool = flag(default=True)
     random_state: Any = plain(default=None)
 
     variants = ()
@@ -74,7 +93,7 @@ class SelectiveSampler(MetaEstimatorMixin, AsksForLabels):  # type: ignore[misc]
         yield {"estimator": Perceptron(), "random_state": 0}
 
     def _made_inner(self) -> Classifier:
-        given = self.estimator
+        given = chosen_estimator(self.estimator)
         if not isinstance(given, Classifier):
             wanted = "wanted a classifier of this library, such as om.Perceptron()"
             raise BadInput(f"estimator={shown(given)}; {wanted}")
@@ -85,14 +104,62 @@ class SelectiveSampler(MetaEstimatorMixin, AsksForLabels):  # type: ignore[misc]
 
     def _rule_numbers(self) -> Chosen:
         check_rule(self)
-        rate = self.target_rate
+        rate, rule = self._rate(), self._named_rule()
         return {
-            "ask_rule": float(RULES.index(self.rule)), "ask_delta": float(self.delta),
+            "ask_rule": float(RULES.index(rule)), "ask_delta": float(self.delta),
             "ask_chance": min(float(self.delta), 1.0) if rate is None else float(rate),
             "ask_most": math.inf if self.budget is None else float(self.budget),
             "ask_within": math.inf if self.window is None else float(self.window),
-            "ask_share": 0.0 if rate is None or self.rule == "random" else float(rate),
+            "ask_share": 0.0 if rate is None or rule == "random" else float(rate),
         }  # fmt: skip
+
+    def _rate(self) -> float | None:
+        """The share of rows to aim at: a budget for so many rows is one, or the first rows would take it."""
+        budget = None if self.target_rate is not None or self.window is not None else self.budget
+        if not budget or self.rule == "random" or not self._to_come:  # (to "random" all rows are as good)
+            return self.target_rate
+        return min(1.0, budget / self._to_come)
+
+    def _named_rule(self) -> str:
+        """What "auto" stands for."""
+        if self.rule != "auto":
+            return self.rule
+        fits = isinstance(chosen_estimator(self.estimator), IN_MARGINS)
+        return "margin" if fits or self._rate() is not None else "bernoulli"
+
+    def asking_state(self) -> dict[str, object]:
+        """What a file must hold beside the learner inside."""
+        return super().asking_state() | {"to_come": self._to_come}
+
+    def restore_asking(self, inner: Classifier, kept: Facts) -> None:
+        """Take it on again, around the learner that was inside."""
+        self._to_come = count("rows to come", kept.get("to_come", 0))  # (not said in files of before)
+        super().restore_asking(inner, kept)
+
+    def _learn_again(self, X: Table, labels: np.ndarray, weights: np.ndarray | None) -> None:
+        """By the learner's own `fit`; the rule goes on counting where it was."""
+        inner, bought = self.estimator_, one_kind(labels[self.queried_])
+        pairwise = inner.__sklearn_tags__().input_tags.pairwise
+        told = self._named_rule() == "margin" and self._rate() is None  # delta is as it was given
+        if told and len(inner.known_labels()) > 1 >= len(set(items(bought))):
+            warn(
+                f"rule='margin' bought {len(bought)} labels of one class, and then was sure of all rows; "
+                f"raise delta={self.delta:g}, or set target_rate= or rule='bernoulli'",
+                UserWarning,
+            )
+        if not self.refit or pairwise or len(set(items(bought))) < 2:
+            return
+        fresh, rule = self._made_inner(), self._rule(inner).copy()
+        given, fresh.classes = (
+            (fresh.classes, fresh.tol),
+            inner.known_labels(),
+        )  # some may not have been bought
+        fresh.tol, fresh._entropy = None, seed_of(self)  # (few rows: all passes, and no warning)
+        mine = None if weights is None else weights[self.queried_]
+        fresh._fit(rows_of(X, self.queried_), bought, None, None, mine)
+        (fresh.classes, fresh.tol), rule.active = given, False
+        self.estimator_, self._asking = fresh, rule
+        self._rule(fresh)
 
     @answers
     def chances(self, sure: np.ndarray, lengths: np.ndarray) -> np.ndarray:
@@ -106,16 +173,25 @@ class SelectiveSampler(MetaEstimatorMixin, AsksForLabels):  # type: ignore[misc]
         table = inner._table(X, reset=False)
         model, rows, count = inner._fitted(), inner._rows(table), table.shape[0]
         doubts = self._doubts(inner, model, rows, count, table, "nothing was looked at")
-        chances = self.chances(*doubts)
+        chances = self._rule(self.inside()).as_told().chances(*doubts)
         left = np.inf if self.budget is None or self.window is not None else self.budget - self.n_queries_
-        expected = float(min(chances.sum(), left))
-        share = expected / max(len(chances), 1)
+        wished = float(chances.sum())
+        expected, share = min(wished, max(float(left), 0.0)), wished / max(len(chances), 1)
+        stop = share < SETTLED
+        advice = "that is little: stop" if stop else "go on"
+        if expected < wished and not stop:  # what the money allows says nothing of what is settled
+            rest = "is spent" if left <= 0 else f"leaves {expected:,.0f}"
+            advice = f"budget={self.budget} {rest}: raise it to go on"
         text = (
-            f"of {len(chances):,} rows {expected:,.0f} labels would still be asked for ({share:.1%}); "
-            f"{'that is little: stop' if share < SETTLED else 'go on'} "
+            f"of {len(chances):,} rows {wished:,.0f} labels would still be asked for ({share:.1%}); {advice} "
             "(a heuristic: no bound stands behind it)"
         )
-        return Outlook(len(chances), expected, 1.0 - share, share < SETTLED, text)
+        return Outlook(len(chances), expected, 1.0 - share, stop, text)
+
+
+def chosen_estimator(given: object) -> object:
+    """The learner that a user means: "auto" is the one that wins on real data."""
+    return AROW() if isinstance(given, str) and given == "auto" else given
 
 
 def check_rule(sampler: SelectiveSampler) -> None:

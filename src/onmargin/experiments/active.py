@@ -34,7 +34,9 @@ def made(name: str, columns: int, seed: int) -> Any:
     learner = PassiveAggressiveClassifier(
         average=True, intercept_scaling=1.0, tol=None, random_state=seed, **form
     )
-    return SelectiveSampler(learner, delta=1.0, random_state=seed) if "active" in name else learner
+    if "active" not in name:
+        return learner
+    return SelectiveSampler(learner, rule="bernoulli", delta=1.0, random_state=seed)
 
 
 def one_run(seed: int, name: str, X: np.ndarray, y: np.ndarray) -> dict[str, float]:

@@ -17,7 +17,7 @@ from sklearn.utils import check_array
 from ..compiled.rows import Rows
 from ..errors import BadInput, shown
 from ..models.asking import Asking, Chosen, sureness
-from ..models.layout import Misfit
+from ..models.layout import Facts, Misfit, row_numbers
 from ..models.layout import count as count_in
 from ..models.weights import Model
 from ..results.label_plan import Outlook
@@ -27,7 +27,8 @@ from .classifier import Classifier
 from .dicts import Example, check_example, open_stream
 from .draws import seed_of, uniforms
 from .guard import NOBODY, Change, alone, answers, changes, in_place
-from .labels import check_label, distinct, is_missing, shortened
+from .inner import Inner
+from .labels import as_they_are, check_label, distinct, is_missing, shortened
 from .missing import are_known, filled, indexable, known_labels, labels_of, one_kind, rows_of
 from .other_names import refuse_params
 from .river import River
@@ -41,21 +42,6 @@ COINS = 6  # the purpose of a generator
 PIECE = 1 << 20  # rows at a time, where no line per round is kept
 
 
-class Inner:
-    """An attribute of the learner inside."""
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.name = name
-
-    def __get__(self, owner: Any, kind: type) -> Any:
-        if owner is None:
-            return self
-        if "estimator_" not in owner.__dict__:
-            raise AttributeError(f"{kind.__name__} has no {self.name!r} (yet)")
-        with (owner._guard or NOBODY).lock:  # it learns by calls of its owner, which wait for no other
-            return getattr(owner.estimator_, self.name)
-
-
 class AsksForLabels(ClassifierMixin, River):  # type: ignore[misc]
     """A learner inside and a rule; a subclass makes the learner and names the rule's numbers."""
 
@@ -63,6 +49,9 @@ class AsksForLabels(ClassifierMixin, River):  # type: ignore[misc]
     river_base = "Classifier"
     kind = "labels"
     estimator_: Any
+    queried_: np.ndarray  # rows of the last `fit` or `om.progressive` whose label was bought
+    _to_come = 0  # rows that the last `fit` was to go over
+    _said: frozenset[str] = frozenset()  # warnings that were given
     random_state: Any = None
     _asking: Asking | None = None  # before there is a model; then the model has it
 
@@ -168,12 +157,14 @@ class AsksForLabels(ClassifierMixin, River):  # type: ignore[misc]
     def fit(self, X: object, y: object, sample_weight: object = None) -> Self:
         """Go over the rows once (shuffled, where the learner shuffles) and ask by the rule.
 
-        Labels of rows that are not asked for are not read; they may be missing.
+        Labels not asked for are not read, and may be missing; `queried_` are the rows bought, in order.
         """
         if self.random_state is not None:
             self._entropy = None
-        inner, X = self.inside(fresh=True), indexable(X)
+        X = indexable(X)
         labels, there = labels_of(y, X)
+        self._to_come = len(labels)
+        inner = self.inside(fresh=True)
         weights = checked_weights(sample_weight, len(labels)) if sample_weight is not None else None
         if weights is not None and not weights.any():
             raise BadInput("sample_weight is zero everywhere; wanted at least one weight above 0")
@@ -183,8 +174,12 @@ class AsksForLabels(ClassifierMixin, River):  # type: ignore[misc]
             order = np.random.default_rng([seed_of(self), 3]).permutation(len(labels))
             X, weights = rows_of(X, order), None if weights is None else weights[order]
         self._run(X, labels[order], there[order], Wanted(weights, full=False))
-        self.n_iter_ = 1
+        self._learn_again(X, labels[order], weights)
+        self.queried_, self.n_iter_ = order[self.queried_], 1
         return self
+
+    def _learn_again(self, X: Table, labels: np.ndarray, weights: np.ndarray | None) -> None:
+        """What `fit` makes of the labels it has bought, in rows `queried_`, beside the stream."""
 
     @changes
     def watch(self, X: object, y: object, wanted: Wanted) -> Progress:
@@ -224,7 +219,7 @@ class AsksForLabels(ClassifierMixin, River):  # type: ignore[misc]
         wanted: Wanted,
     ) -> Progress:  # fmt: skip
         """A long piece of the stream at a time where no trace is kept."""
-        count, sums, curve = len(answers), np.zeros(5), []
+        count, sums, curve, bought = len(answers), np.zeros(5), [], [np.zeros(0, np.int64)]
         step = count if wanted.full else PIECE
         for first in range(0, max(count, 1), step):
             some = slice(first, min(first + step, count))
@@ -246,11 +241,13 @@ class AsksForLabels(ClassifierMixin, River):  # type: ignore[misc]
                     f"row {row} was asked for and has no label; drop such rows, or use partial_fit, which "
                     "takes what is there"
                 )
+            bought.append(first + np.flatnonzero(asked))
             counted = there[some] & (np.ones(len(asked), bool) if mine is None else mine > 0)
             wrong = np.asarray(run.predictions)[counted] != labels[some][counted]
             rounds = int(counted.sum())
             sums += (rounds, int(np.sum(wrong)), run.totals.errors, run.totals.updates, run.totals.loss)
             curve.append((int(sums[0]), int(sums[1]), float(sums[4])))
+        self.queried_ = np.concatenate(bought)
         rounds, mistakes, errors, updates = (int(value) for value in sums[:4])
         totals = Totals(rounds, mistakes, errors, updates, float(sums[4]))
         if not wanted.full:
@@ -285,15 +282,15 @@ class AsksForLabels(ClassifierMixin, River):  # type: ignore[misc]
                 values.append(value)
         if not truths:
             raise BadInput("the iterable is empty; wanted pairs (x, y)")
-        count, judged = len(truths), np.asarray(counted, bool)
+        count, judged, self.queried_ = len(truths), np.asarray(counted, bool), np.flatnonzero(queried)
         totals = Totals(int(judged.sum()), mistakes, 0, int(sum(queried)), 0.0)
         if not wanted.full:
             return Progress(self._original(), totals, None, curve=[(totals.rounds, mistakes, 0.0)])
         kept = {
-            "scores": np.full(count, np.nan), "predictions": _objects(predictions), "counted": judged,
+            "scores": np.full(count, np.nan), "predictions": as_they_are(predictions), "counted": judged,
             "queried": np.asarray(queried, bool), "losses": np.zeros(count), "steps": np.zeros(count),
         }  # fmt: skip
-        return Progress(self._original(), totals, _objects(truths), None, kept, [], "labels", wanted.every)
+        return Progress(self._original(), totals, as_they_are(truths), None, kept, [], "labels", wanted.every)
 
     @answers
     def comparator_losses(self, X: Table, y: object, comparator: object) -> np.ndarray:
@@ -438,13 +435,13 @@ class AsksForLabels(ClassifierMixin, River):  # type: ignore[misc]
 
     # ---- files
 
-    def asking_state(self) -> dict[str, Any]:
+    def asking_state(self) -> dict[str, object]:
         """What a file must hold beside the learner inside."""
         rule = self._rule(self.inside())
-        found = {"entropy": self._entropy, "passes": self.__dict__.get("n_iter_")}
-        return found | {"counts": rule.counts.copy(), "recent": rule.recent.copy()}
+        known = {"passes": self.__dict__.get("n_iter_"), "queried": self.__dict__.get("queried_")}
+        return known | {"entropy": self._entropy, "counts": rule.counts.copy(), "recent": rule.recent.copy()}
 
-    def restore_asking(self, inner: Classifier, kept: dict[str, Any]) -> None:
+    def restore_asking(self, inner: Classifier, kept: Facts) -> None:
         """Take it on again, around the learner that was inside."""
         if type(inner) is not type(self._made_inner()):
             raise Misfit(f"it is a {type(self).__name__} around a {type(inner).__name__}")
@@ -452,6 +449,8 @@ class AsksForLabels(ClassifierMixin, River):  # type: ignore[misc]
         self.estimator_, self._asking, self._entropy = inner, rule, seed_in("entropy", kept["entropy"])
         if kept["passes"] is not None:
             self.n_iter_ = count_in("passes", kept["passes"])
+        if kept.get("queried") is not None:  # (none in files of before)
+            self.queried_ = row_numbers("queried", kept["queried"])
         self._rule(inner)
 
 
@@ -461,9 +460,3 @@ def _refuse_weights(given: Any) -> None:
         raise BadInput(
             f"class_weight={shown(given)} looks at labels that are not asked for; wanted weights above 0"
         )
-
-
-def _objects(values: list[Any]) -> np.ndarray:
-    array = np.empty(len(values), object)
-    array[:] = values
-    return array

@@ -303,7 +303,7 @@ class DistanceStream(ModelStream):
         """One dict as a row to be answered."""
         if not isinstance(x, Mapping) or not self.packer.is_fine(x):
             self.packer.refuse(x)
-        return self.row_of(x)
+        return self.owner._row_of_dict(self.row_of(x))
 
     def scores(self, x: Example) -> np.ndarray:
         """Scores of one dict, by the average where one is kept."""

@@ -50,6 +50,11 @@ def required(*, kw_only: bool, lasting: bool = False) -> Any:
     return _field(None, lasting, kw_only=kw_only)
 
 
+def optional(*, default: object, kw_only: bool) -> Any:
+    """The same with a default."""
+    return _field(None, False, default=default, kw_only=kw_only)
+
+
 def plain(*, default: object, lasting: bool = False) -> Any:
     """A parameter whose limits, if any, depend on others: they are checked where it is used."""
     return _field(None, lasting, default=default)

@@ -227,7 +227,7 @@ def label_array(y: Any) -> np.ndarray:
     """
     kinds = {type(label) for label in y} if isinstance(y, list | tuple) else set()
     if len(kinds) > 1 and not all(map(_is_number, y)):
-        array = _as_they_are(y)
+        array = as_they_are(y)
         _refuse_sets(array)
         return array
     try:
@@ -235,7 +235,7 @@ def label_array(y: Any) -> np.ndarray:
     except ValueError:  # rows of several lengths
         raise BadInput(f"y has rows of several labels; {SEVERAL}") from None
     if array.dtype.kind == "f" and kinds - {float} and any(map(_is_long, y)):
-        return _as_they_are(y)
+        return as_they_are(y)
     if array.dtype == object:
         _refuse_sets(array)
     return array
@@ -248,7 +248,8 @@ def _refuse_sets(labels: np.ndarray) -> None:
             raise BadInput(f"y has a {kind.__name__} for a label; wanted one label a row; {SEVERAL}")
 
 
-def _as_they_are(labels: Any) -> np.ndarray:
+def as_they_are(labels: Any) -> np.ndarray:
+    """An array of objects."""
     array = np.empty(len(labels), object)
     array[:] = labels
     return array

@@ -77,6 +77,8 @@ def decide_asking(numbers, sure, length, luck):
     """The rule within its limits; counts the row, and the label where it asks."""
     most, within = numbers[ASK_MOST], numbers[ASK_WITHIN]
     numbers[SHOWN] += 1.0
+    if within == math.inf and numbers[ASKED] >= most:
+        return False  # spent for good: delta does not follow its share any more
     chance, whole = odds(numbers, sure, length)
     asks = luck * whole < chance
     if within < math.inf:  # the last `most` labels, oldest overwritten: was the oldest long enough ago?
@@ -85,8 +87,6 @@ def decide_asking(numbers, sure, length, luck):
         asks = asks and (numbers[ASKED] < most or numbers[SHOWN] - numbers[place] >= within)
         if asks:
             numbers[place] = numbers[SHOWN]
-    else:
-        asks = asks and numbers[ASKED] < most
     if asks:
         numbers[ASKED] += 1.0
     if numbers[ASK_SHARE] > 0.0:

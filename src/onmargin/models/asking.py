@@ -13,6 +13,7 @@ import numpy as np
 from ..learn.queries import COUNTING, RULES, ask_rows, odds
 from ..learn.vocabulary import (
     ASKED,
+    DRIFTED,
     FADED,
     REMEMBERED,
     SHOWN,
@@ -105,6 +106,12 @@ class Asking:
         """The probability that a row of such |p| and |x|^2 is asked for, limits apart."""
         pairs = (odds(self.place, *pair) for pair in zip(sure.tolist(), lengths.tolist(), strict=True))
         return np.array([chance / whole for chance, whole in pairs])
+
+    def as_told(self) -> Asking:
+        """The same with delta as it was given, whatever a share of labels has made of it."""
+        twin = self.copy()
+        twin.place[DRIFTED] = 0.0
+        return twin
 
     def copy(self) -> Asking:
         """The same, counting in an array of its own."""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import solve_triangular
+from scipy.linalg import cho_solve, solve_triangular
 
 from ..compiled.checks import first_not_finite
 from ..compiled.rows import Rows
@@ -332,6 +332,12 @@ class KernelRidge(Bounded):
             found[1, which] = variance
             found[2, which] = np.maximum(variance - np.square(c).sum(axis=0), 0.0)
         return found[0], found[1], found[2], count
+
+    def solved(self) -> np.ndarray:
+        """c = (I + K)^-1 y, so that w = P b = sum of c_i x_i. (The coefficients shown are the labels y.)"""
+        used = int(self.space.ledger[VECTORS])
+        factor, labels = self.space.square[:used, :used], self.space.weights[:used, 0]
+        return np.asarray(cho_solve((factor, True), labels) if used else labels)
 
     def scores(self, rows: Rows, count: int, averaged: bool) -> tuple[np.ndarray, int]:
         """Estimates, as scores."""

@@ -77,6 +77,14 @@ def _check_array(name: str, want: Wanted, array: np.ndarray) -> None:
         raise Misfit(f"the array {name!r} has entries that are no whole numbers")
 
 
+def row_numbers(name: str, value: object) -> np.ndarray:
+    """Numbers of rows, as a file says."""
+    if not isinstance(value, np.ndarray) or value.ndim != 1:
+        raise Misfit(f"its {name} are no numbers of rows")
+    check_arrays({name: indices(value.shape, MOST_ROUNDS)}, {name: value})
+    return value
+
+
 def lines(arrays: Arrays, name: str) -> int:
     """How many lines an array of the file has."""
     if name not in arrays or not arrays[name].ndim:

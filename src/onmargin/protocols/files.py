@@ -65,12 +65,12 @@ def _facts_of(model: object) -> tuple[Facts, Arrays]:
         )
     asks, learner = None, frozen(model)
     if isinstance(learner, AsksForLabels):
-        asks = learner.asking_state() | _named(learner, without="estimator")
+        asks = learner.asking_state() | described(learner, without="estimator")
         learner = learner.inside()
     state = state_of(learner)
     begun = {name: packed(value) for name, value in state.facts["begun"].items()}
     facts = state.facts | {"begun": begun, "version": __version__, "asks": asks}
-    return facts | _named(learner), state.arrays
+    return facts | described(learner), state.arrays
 
 
 def _facts_of_pipeline(model: Pipeline) -> tuple[Facts, Arrays]:
@@ -81,8 +81,8 @@ def _facts_of_pipeline(model: Pipeline) -> tuple[Facts, Arrays]:
     return facts, arrays | further
 
 
-def _named(model: Learner | AsksForLabels, without: str = "") -> Facts:
-    """The class and its parameters as they were given; a dtype by its name."""
+def described(model: Learner | AsksForLabels, without: str = "") -> Facts:
+    """For a file: the class and its parameters as they were given; a dtype by its name."""
     given: Facts = model.get_params(deep=False)
     given.pop(without, None)
     if given.get("dtype") is not None:
@@ -99,6 +99,8 @@ def load(path: Path, parts: Parts = None) -> Any:
     `parts` brings back a user's own functions, {name: function}; they must be those it was saved with.
     """
     facts, arrays = container.read(path)
+    if "pool" in facts:
+        raise BadFile(f"{path} holds a pool; read it with om.Pool.load(path, X)")
     try:
         if facts.get("class") != PIPELINE:
             return _learner(facts, arrays, parts, path)
@@ -117,7 +119,7 @@ def _learner(facts: Facts, arrays: Arrays, parts: Parts, path: Path) -> Learner 
     for name, around in ((inner["class"], False), *([(asks["class"], True)] if asks else [])):
         if name not in every() or around != issubclass(every()[name], AsksForLabels):
             raise BadFile(f"{path} holds a {shown(name)}, which this version does not know")
-    learner: Learner = _made(inner, parts)
+    learner: Learner = built(inner, parts)
     begun = {name: unpacked(value, parts) for name, value in facts["begun"].items()}
     restore_state(learner, State(facts | {"begun": begun}, arrays))
     return learner if asks is None else _around(learner, asks, parts)
@@ -130,7 +132,7 @@ def _named_in(facts: Any) -> Facts:
     return facts | {"class": str(facts["class"])}
 
 
-def _made(facts: Facts, parts: Parts, **more: Any) -> Any:
+def built(facts: Facts, parts: Parts, **more: Any) -> Any:
     """A learner with the parameters of a file."""
     parameters = {name: unpacked(value, parts) for name, value in facts["parameters"].items()}
     return every()[facts["class"]](**parameters, **more)
@@ -139,7 +141,7 @@ def _made(facts: Facts, parts: Parts, **more: Any) -> Any:
 def _around(inner: Learner, facts: Facts, parts: Parts) -> AsksForLabels:
     """The learner that asks, around the learner inside."""
     takes = facts["class"] == SelectiveSampler.__name__
-    model: AsksForLabels = _made(facts, parts, **({"estimator": clone(inner)} if takes else {}))
+    model: AsksForLabels = built(facts, parts, **({"estimator": clone(inner)} if takes else {}))
     if not isinstance(inner, Classifier):
         raise BadInput(f"a {type(inner).__name__} cannot ask for labels")
     model.restore_asking(inner, facts)

@@ -59,6 +59,21 @@ class Outlook(NamedTuple):
         return self.text
 
 
+class Advice(NamedTuple):
+    """Of a pool: stop labelling, or go on? `number`: how far the last models' answers agree, at most 1."""
+
+    stop: bool
+    number: float
+    reason: str
+
+    def __str__(self) -> str:
+        return self.reason
+
+    def __call__(self) -> Advice:
+        """Itself: `pool.advice()` is `pool.advice`."""
+        return self
+
+
 def spread_over(runs: list[dict[str, float]]) -> dict[str, float]:
     """Means, and standard deviations of error and F1."""
     found = {name: float(np.mean([run[name] for run in runs])) for name in ("labels", "error", "f1")}
