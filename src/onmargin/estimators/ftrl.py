@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from ..interface.fields import (
     one_of,
     plain,
 )
+from ..interface.fixed import CLASSES, Rule
 from ..interface.guard import answers
 from ..interface.learner import Learner
 from ..interface.regressor import Regressor
@@ -49,7 +51,7 @@ class Regularisation:
 
     regularizer: str = one_of("auto", *REGULARIZERS, default="auto", listed=True, lasting=True)
     step: str = one_of(*STEPS, default="constant", listed=True)
-    rate: float = above_zero(default=1.0)
+    rate: float | str = above_zero(default="auto", auto=True)
     C: float = above_zero(default=1.0, inf=True)
     p: float | None = above_zero(
         default=None,
@@ -62,8 +64,13 @@ class Regularisation:
     l1: float = from_zero(default=0.0, lasting=True)
     radius: float = above_zero(default=1.0, lasting=True)
     signed: bool = flag(default=True, lasting=True)
-    adagrad_delta: float = above_zero(default=1.0, lasting=True)
+    adagrad_delta: float | str = above_zero(default="auto", lasting=True, auto=True)
     coin_epsilon: float = above_zero(default=1.0, lasting=True)
+
+
+# In streams AdaGrad's first steps are as long as the first row says, in `fit` later passes mend them.
+RATE = Rule(lambda length: 1.0, lambda length: 1.0 / length, before=1.0)
+DELTA = Rule(lambda length: 1.0, lambda length: 1e-6, before=1.0)
 
 
 class FTRL(Learner):
@@ -73,14 +80,14 @@ class FTRL(Learner):
     epsilon: float = 0.0
     regularizer: str
     step: str
-    rate: float
+    rate: float | str
     C: float
     p: float | None
     groups: Any
     l1: float
     radius: float
     signed: bool
-    adagrad_delta: float
+    adagrad_delta: float | str
     coin_epsilon: float
     _allowed: tuple[str, ...]
 
@@ -95,6 +102,12 @@ class FTRL(Learner):
             return self.regularizer
         plain_steps = str(self.step).startswith("pa") or getattr(self, "horizon", None) is not None
         return "l2" if plain_steps else "adagrad"
+
+    @property
+    def rate_(self) -> float:
+        """The rate as it is used."""
+        self._fitted()
+        return self._chosen("rate")
 
     @property
     def _space_name(self) -> str:
@@ -194,7 +207,7 @@ class FTRL(Learner):
         """The rate and its decay, C, the threshold, what the regulariser reads."""
         free = self.regularizer_ == "coin" or self.step == "unit"
         numbers: Numbers = {
-            "C": self.C, "rate": 1.0 if free else self.rate, "l1": self.l1,
+            "C": self.C, "rate": 1.0 if free else self._chosen("rate"), "l1": self.l1,
             "decay": 0.5 if self.step == "sqrt" and not self.regularizer_ == "coin" else 0.0,
             "epsilon": self.epsilon if self._loss_name == "epsilon_insensitive" else 0.0,
         }  # fmt: skip
@@ -204,7 +217,8 @@ class FTRL(Learner):
         elif self.regularizer_ == "entropic":
             numbers["scale"] = self.radius
         elif self.regularizer_ in ("adagrad", "coin"):
-            numbers["delta"] = self.adagrad_delta if self.regularizer_ == "adagrad" else self.coin_epsilon
+            offset = self._chosen("adagrad_delta") if self.regularizer_ == "adagrad" else self.coin_epsilon
+            numbers["delta"] = offset
         return numbers
 
     # ---- where it starts, how it grows
@@ -264,6 +278,8 @@ class FTRLClassifier(FTRL, Classifier, Linear, Averaged, Labelled, Horizon, Regu
     l1 : soft threshold of "l2" and "adagrad" (dual averaging), times the sum of the rates.
     radius, signed : "entropic": |w|_1 <= radius with signs (EG+-), or the simplex of that size.
     adagrad_delta, coin_epsilon : AdaGrad's offset; coin betting's first wealth.
+    rate, adagrad_delta : numbers, or "auto": 1; but where the regulariser is left to us too, classifiers
+        begin a stream with 1 / |first row| and 1e-6 (`rate_`).
 
     Cost O(nonzeros) a round; with `average`, "pnorm", "group" and "entropic" cost O(d) an update.
     `sample_weight` multiplies the gradient (PA steps: C). With dicts the entropic regulariser lives
@@ -284,6 +300,12 @@ class FTRLClassifier(FTRL, Classifier, Linear, Averaged, Labelled, Horizon, Regu
     loss: str = plain(default="hinge")
 
     _allowed = OF_LABELS
+
+    @property
+    def _by_length(self) -> Mapping[str, Rule]:  # type: ignore[override]
+        adaptive = self.regularizer == "auto" and self.regularizer_ == "adagrad"
+        return {"intercept_scaling": CLASSES} | ({"rate": RATE, "adagrad_delta": DELTA} if adaptive else {})
+
     variants = EACH_REGULARIZER
 
     def _check_probabilities(self) -> bool:

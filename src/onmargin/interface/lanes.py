@@ -122,6 +122,8 @@ def _begun(learners: list[Learner], some: list[int], table: Table, data: Trainin
     leader._fit_in(model, table)
     data = data._replace(rows=data.rows._replace(bias=leader._bias))
     data = fixed_by(leader, model, table, data)
+    for number in some:
+        learners[number]._fixed = leader._fixed  # by the same rows
     return Sixteen(leader, some, [learners[number].numbers() for number in some], data)
 
 
