@@ -45,7 +45,8 @@ def problem_of(name: str) -> str:
 
 def plainly(cls: Any) -> dict[str, Any]:
     """Parameters for a learner as its formulas are: as far as it has them."""
-    return {field.name: PLAIN[field.name] for field in dataclasses.fields(cls) if field.name in PLAIN}
+    given = PLAIN | {"r": 1.0, "regularizer": "l2", "multilabel": "ranking"}
+    return {field.name: given[field.name] for field in dataclasses.fields(cls) if field.name in given}
 
 
 def plain(cls: Any, **parameters: Any) -> Any:

@@ -64,8 +64,8 @@ def test_a_stream_of_two_classes_equals_both_known(cls: Any, begin: str, average
     announced = streamed(cls(average=average, classes=("no", "yes")), labels.tolist(), dicts(rows))
     growing = cls(average=average, growing=True).partial_fit(rows, labels)
     known = cls(average=average).partial_fit(rows, labels, classes=["yes", "no"])
-    value = {"intercept_scaling": known.intercept_scaling_}  # (`fit` looks at all rows)
-    fitted = cls(average=average, max_iter=1, shuffle=False, **value).fit(rows, labels)
+    values = {"intercept_scaling": known.intercept_scaling_} | ({"r": known.r_} if cls is om.AROW else {})
+    fitted = cls(average=average, max_iter=1, shuffle=False, **values).fit(rows, labels)  # (by all rows)
     assert_same(stream, announced)
     assert_same(growing, known)
     assert_same(fitted, known)
@@ -209,7 +209,7 @@ def test_the_set_is_what_scores_above_zero(cls: Any) -> None:
 
 
 def test_the_threshold_is_the_running_mean_of_the_midpoints() -> None:
-    model, middles = PA(), []
+    model, middles = PA(multilabel="ranking"), []
     for row, wanted in zip(X, SETS, strict=True):
         if 0 < wanted.sum() < 4:
             scores = np.zeros(4) if not model.__sklearn_is_fitted__() else (

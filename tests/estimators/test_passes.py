@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import onmargin as om
 
-from ..students import plain
+from ..students import plain, plainly
 
 CLASSIFIERS = [
     om.Perceptron, om.PassiveAggressiveClassifier, om.MIRA, om.AROW, om.SoftConfidenceWeighted,
@@ -136,7 +136,8 @@ def test_given_weights_stay_where_nothing_is_learned(cls: Any) -> None:
     start = np.array([[3.0, -2.0, 1.0, 0.5]])
     wide = (om.PassiveAggressiveUniclass, om.PassiveAggressiveRegressor, om.FTRLRegressor)
     quiet = {tolerant: {"epsilon": 1e6} for tolerant in wide}
-    model = learner(cls, fit_intercept=False) if cls not in quiet else learner(cls, **quiet[cls])
+    quietly = quiet.get(cls, {"fit_intercept": False})
+    model = learner(cls, **{**plainly(cls), "average": "auto", **quietly})
     targets = (1e4 * X @ start[0] > 0).astype(int)  # far on the right side: nobody needs to move
     model.fit(X, targets, coef_init=1e4 * start)
     np.testing.assert_allclose(model.coef_, 1e4 * start)

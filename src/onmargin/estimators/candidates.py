@@ -16,6 +16,7 @@ from ..interface.passes import Sums, run_passes
 from ..interface.structures import RIGHT, Decoder, StructuredForm, listed, play, same_structure
 from ..interface.tables import checked_weights
 from ..interface.weights import WeightsForm
+from ..models.means import take_mean
 from ..models.weights import Model, Numbers
 
 NOT_OF_GROUPS = dict.fromkeys(
@@ -157,7 +158,7 @@ class CandidateClassifier(Grouped, Passes, Shuffled, Intercept, Averaged):
         if passes:
             self.n_iter_ = run_passes(count, self._stopping(), order, one_pass)
             if self._averages_fits:
-                model.take_mean()
+                take_mean(model)
         else:
             play(decoder, model, width, step, xs, ys, np.arange(count))
         return self

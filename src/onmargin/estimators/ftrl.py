@@ -138,7 +138,7 @@ class FTRL(Learner):
 
     def _check_lasting(self) -> None:
         super()._check_lasting()
-        if self._model is not None and self._model.row.space.name != self._table_row().space.name:
+        if self._model is not None and self._model.row.words()["space"] != self._table_row().words()["space"]:
             raise BadInput(
                 f"with step={self.step!r} and horizon={getattr(self, 'horizon', None)!r} regularizer='auto' "
                 "is another than learning began with; set them back, or fit anew"

@@ -12,6 +12,7 @@ from ..compiled.rows import Rows
 from ..errors import BadInput, shown
 from ..interface.classifier import Classifier
 from ..interface.dicts import ModelStream
+from ..interface.draws import generator_of
 from ..interface.fields import (
     Averaged,
     Classes,
@@ -206,7 +207,7 @@ class PairedClassifier(KernelForm, Classifier, Linear, Averaged, Classes, Kernel
 
     def _leave_behind(self, model: Paired, data: TrainingSet) -> None:
         """Reservoirs of the table's rows, for a stream that goes on from here."""
-        luck = self._generator(7).random(data.size)
+        luck = generator_of(self, 7).random(data.size)
         cut = self._targets().cutter(model, data, True)
         for block in blocks(data.size):
             for part, targets, weights in cut(block):

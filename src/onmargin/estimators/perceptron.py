@@ -6,6 +6,7 @@ import numpy as np
 
 from ..errors import BadInput
 from ..interface.classifier import Classifier
+from ..interface.draws import generator_of
 from ..interface.fields import (
     Averaged,
     Budget,
@@ -72,10 +73,10 @@ class Perceptron(KernelForm, Classifier, Linear, Averaged, Labelled, Horizon, Ke
         """A random start is drawn slot by slot, so that it is the same however the slots came."""
         if self.init == "random":
             slots, outputs = model.start.slots - 1, model.start.outputs
-            draws = self._generator(1).standard_normal((slots, outputs))
+            draws = generator_of(self, 1).standard_normal((slots, outputs))
             constant: np.ndarray | None = None
             if known == 0 and self.fit_intercept:
-                constant = self._generator(2).standard_normal(outputs)
+                constant = generator_of(self, 2).standard_normal(outputs)
             model.set_slots(known, draws[known:], constant)
 
     @property

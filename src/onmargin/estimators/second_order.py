@@ -6,7 +6,7 @@ from scipy.special import ndtri
 
 from ..interface.classifier import Classifier
 from ..interface.fields import Averaged, Labelled, Linear, above_zero, group, learner, one_of
-from ..interface.fixed import CLASSES, Rule
+from ..interface.fixed import CLASSES, Rule, chosen
 from ..models.weights import Numbers
 
 
@@ -56,13 +56,13 @@ class AROW(Classifier, Linear, Averaged, Labelled, Covariance):
 
     def numbers(self) -> Numbers:
         """PA-II with C = 1 / (2r)."""
-        return {"C": 0.5 / self._chosen("r")}
+        return {"C": 0.5 / chosen(self, "r")}
 
     @property
     def r_(self) -> float:
         """r as it is used (1 until a row has fixed it)."""
         self._fitted()
-        return self._chosen("r")
+        return chosen(self, "r")
 
 
 @learner

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..interface.classifier import Classifier
 from ..interface.fields import Labelled, Linear, above_zero, is_auto, learner
-from ..interface.fixed import CLASSES, Rule
+from ..interface.fixed import CLASSES, Rule, chosen
 from ..models.weights import Numbers
 
 STEPS = Rule(lambda length: 30.0 * length, lambda length: 30.0 * length, before=30.0)
@@ -81,4 +81,4 @@ class ProjectedPerceptron(Classifier, Linear, Labelled):
     def numbers(self) -> Numbers:
         """The ball, and the length of a step."""
         steps = self.rate if is_auto(self.radius) else 1.0
-        return {"margin": 0.0, "radius": steps * self._chosen("radius"), "rate": self.rate}
+        return {"margin": 0.0, "radius": steps * chosen(self, "radius"), "rate": self.rate}

@@ -85,7 +85,7 @@ class PassiveAggressiveUniclass(
     Reference: Crammer et al. 2006, section 6.
 
     >>> import numpy as np
-    >>> model = PassiveAggressiveUniclass(step="pa", shuffle=False, max_iter=1)
+    >>> model = PassiveAggressiveUniclass(step="pa", shuffle=False, max_iter=1, average=False)
     >>> model.fit(np.array([[3.0, 4.0]])).center_
     array([2.4, 3.2])
     """

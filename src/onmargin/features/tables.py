@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import scipy.sparse as sp
 
 from ..compiled.rows import Dense, Rows, Sparse
@@ -16,6 +17,16 @@ def to_rows(X: Any, bias: float) -> Rows:
         return Dense(read_only(X), bias)
     indices = X.indices.view(UNSIGNED[X.indices.dtype.itemsize])
     return Sparse(read_only(X.data), read_only(indices), read_only(X.indptr), bias)
+
+
+def squared_lengths(rows: Rows, count: int) -> np.ndarray:
+    """|x|^2 of rows 0 .. count - 1, with the constant coordinate; not finite where one is to be refused."""
+    with np.errstate(over="ignore"):
+        if isinstance(rows, Sparse):
+            used = np.square(rows.values[: rows.starts[count]], dtype=float)
+            sums = np.add.reduceat(np.r_[used, 0.0], rows.starts[:count])
+            return np.where(np.diff(rows.starts[: count + 1]) > 0, sums, 0.0) + rows.bias**2
+        return np.asarray(np.square(rows.values[:count], dtype=float).sum(axis=1) + rows.bias**2)
 
 
 def entries(rows: Rows) -> int:

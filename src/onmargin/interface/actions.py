@@ -16,6 +16,7 @@ from ..models.bandit import BanditModel, BoundActions, Pending, kept_row
 from ..models.weights import Model
 from .dicts import Example, ModelStream
 from .draws import uniforms
+from .fixed import is_unfixed
 from .label_targets import LabelTargets
 from .labels import Labels, check_label, in_order, items, shortened, unwrapped
 from .targets import Answers
@@ -156,7 +157,7 @@ class ActionStream(ModelStream):
         """Bind the compiled halves to the arrays as they are now."""
         super().bind()
         self.labels = self.owner._targets().labels
-        self.coins, self.is_short = Coins(self.owner), self.learns and not self.owner._is_unfixed
+        self.coins, self.is_short = Coins(self.owner), self.learns and not is_unfixed(self.owner)
         self.entries = BoundActions(cast(BanditModel, self.model), self.packer.rows)
 
     def learn(self, x: Example, weight: float, trace: np.ndarray = NO_TRACE) -> tuple[float, ...]:

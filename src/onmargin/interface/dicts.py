@@ -23,12 +23,12 @@ from ..learn.vocabulary import NO_ORDER, NO_TRACE, NONE, Examples
 from ..models.asking import Asking
 from ..models.bound import BoundEntries
 from ..models.weights import Model
-from .fixed import any_row, fix, fixed_by
+from .fixed import any_row, fix, fixed_by, is_unfixed
 from .guard import NOBODY
 from .labels import label_array
 from .passes import naming_rows
 from .quick import Answer, Learn, quick_answerer, quick_learner
-from .tables import Columns
+from .tables import Columns, named_table
 from .twins import own, retire
 
 if TYPE_CHECKING:
@@ -175,7 +175,7 @@ class BoundStream(Stream):
         self.code = code or never
         plain = code is not None and getattr(self.owner, "class_weight", None) is None
         self.answers = None if entries.averaged else targets.answers()
-        if plain and self.learns and not self.owner._is_unfixed:
+        if plain and self.learns and not is_unfixed(self.owner):
             self.learn_fast = quick_learner(self, entries)
         if self.answers:
             self.answer = quick_answerer(self, entries, self.answers)
@@ -370,7 +370,7 @@ def ready_round(
         row = stream.packer.rows
         owner._form().fix_first(stream.model, row.values[: row.starts[1]])
         stream.bind()
-    if owner._is_unfixed:
+    if is_unfixed(owner):
         stream.fix()
     return stream, targets.put(stream, x, y, weight, weighting)
 
@@ -412,7 +412,7 @@ def learn_many(owner: Learner, X: Any, y: Any, w: Any) -> None:
     own(owner)
     learning_stream(owner, None if answers is None or not len(answers) else answers[0])
     model = owner._fitted()
-    table = owner._named_table(X)
+    table = named_table(owner, X)
     if not model.clock:
         first = table.data[: table.indptr[1]] if table.shape[0] else np.zeros(0)
         owner._form().fix_first(model, first)

@@ -33,11 +33,16 @@ def drawn_seed(state: object) -> int:
     return int(np.random.SeedSequence().generate_state(1)[0])
 
 
+def generator_of(owner: River, purpose: int) -> np.random.Generator:
+    """A generator of our own for each purpose, so that none disturbs another."""
+    return np.random.default_rng([seed_of(owner), purpose])
+
+
 def uniforms(
     owner: River, first: int, count: int, weights: np.ndarray | None = None, purpose: int = DRAWS
 ) -> np.ndarray:
     """Numbers first, first + 1, ... of one stream; rows of weight 0 are not seen and use none up."""
-    bits = np.random.PCG64(np.random.default_rng([seed_of(owner), purpose]).integers(2**63))
+    bits = np.random.PCG64(generator_of(owner, purpose).integers(2**63))
     bits.advance(int(first))
     draw = np.random.Generator(bits)
     if weights is None or not weights.size:

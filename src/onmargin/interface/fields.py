@@ -300,6 +300,15 @@ class Horizon:
     )  # fmt: skip
 
 
+def check_horizon(owner: object, averages: bool) -> None:
+    """Refuse to forget what is to be remembered."""
+    if getattr(owner, "horizon", None) is not None:
+        if averages:
+            raise BadInput("average=True remembers all that horizon= is to forget; choose one of them")
+        if getattr(owner, "kernel", None) is not None:
+            raise BadInput("horizon= is for weights; kernel learners forget by Forgetron, or budget=")
+
+
 @group
 class KernelParameters:
     """The kernel form; see `om.kernels`."""

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from .fields import is_auto
+
 if TYPE_CHECKING:
     from ..models.weights import Model
     from .learner import Learner
@@ -49,6 +51,17 @@ FREE = share(1.0)  # Pegasos' unregularised bias: where it went astray at first 
 NUMBERS = Rule(lambda length: length, lambda length: 1.0, any_row=True)
 
 
+def chosen(learner: Learner, name: str) -> float:
+    """A number that is given, or left to the data."""
+    value, rule = getattr(learner, name, 1.0), learner._by_length.get(name)
+    return learner._fixed.get(name, rule.before if rule else 1.0) if is_auto(value) else float(value)
+
+
+def is_unfixed(learner: Learner) -> bool:
+    """Is a number yet to be fixed by a row?"""
+    return not learner._fixed and any(is_auto(getattr(learner, name, 1.0)) for name in learner._by_length)
+
+
 def fixed_by(
     learner: Learner, model: Model, X: Table, data: TrainingSet, fitting: bool = False
 ) -> TrainingSet:
@@ -56,7 +69,7 @@ def fixed_by(
 
     Before the first row that has a length the coordinate is 0: empty rows move nothing.
     """
-    if not learner._is_unfixed:
+    if not is_unfixed(learner):
         return data
     form = learner._form()
     squares, begins = partial(form.squares, model, X), 0

@@ -12,10 +12,12 @@ from ..compiled.checks import first_not_finite
 from ..compiled.rows import Rows
 from ..errors import BadInput
 from ..learn.vocabulary import NONE, Examples
+from ..models.means import take_mean
 from ..models.paired import PairedModel
 from ..models.pairing import Given
 from ..models.weights import Model
 from ..results.progress import Progress, Totals
+from .draws import generator_of
 from .guard import answers, changes
 from .learner import Learner
 from .passes import Sums, run_passes
@@ -69,7 +71,7 @@ class Grouped(Learner):
         if passes:
             self._pass_often(X, model, groups, truth, count)
             if self._averages_fits:
-                model.take_mean()
+                take_mean(model)
         else:
             self._pass(X, model, groups, truth, np.arange(count))
         return self
@@ -120,7 +122,7 @@ class Grouped(Learner):
     def _pass_often(
         self, X: Table, model: PairedModel, groups: np.ndarray, truth: np.ndarray, count: int
     ) -> None:
-        generator = self._generator(3)
+        generator = generator_of(self, 3)
 
         def order() -> np.ndarray:
             return generator.permutation(count) if getattr(self, "shuffle", True) else np.arange(count)

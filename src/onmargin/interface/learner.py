@@ -14,11 +14,12 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 
 from ..compiled.rows import Rows
-from ..errors import BadInput, as_float, shown
+from ..errors import BadInput
 from ..features.slots import Slots
 from ..features.tables import to_rows
 from ..learn.vocabulary import NO_ORDER, NONE
 from ..models.asking import Asking
+from ..models.means import average_anew, drop_mean, take_mean
 from ..models.table import Row
 from ..models.weights import Model, Numbers
 from ..results.progress import Progress
@@ -26,14 +27,14 @@ from ..results.trace import Watcher
 from . import twins
 from .before import Before
 from .dicts import BoundStream, Stream
-from .draws import seed_of, uniforms
-from .fields import check_lasting, check_limits, is_auto, lasting
-from .fixed import CLASSES, Rule, fixed_by
+from .draws import generator_of, seed_of, uniforms
+from .fields import check_horizon, check_lasting, check_limits, is_auto, lasting
+from .fixed import CLASSES, Rule, chosen, fixed_by
 from .guard import NOBODY, Change, alone, answers, changes
 from .other_names import refuse_params
 from .passes import Game, Stopping, Sums, TrainingSet, mean_loss, naming_rows, run_passes
 from .river import River
-from .tables import HEAVIEST, Columns, Table, bad_row, checked_weights, read_array, width_of
+from .tables import Columns, Table, bad_row, checked_weight, checked_weights, read_table
 from .targets import NumberTargets
 from .watch import Wanted, watch_each, watch_table
 from .weights import WeightsForm, top_features
@@ -56,8 +57,6 @@ class Learner(River):
     _stream_kind: type[Stream] = BoundStream
     _linear_model: type[Model] = Model
     fit_intercept: Any = False
-    intercept_scaling: Any = 1.0
-    average: Any = False
     random_state: Any = None
     max_iter: int = 1
     tol: float | None = None
@@ -90,11 +89,7 @@ class Learner(River):
     def _check_parameters(self) -> None:
         """Refuse parameters that make no sense, each in one line."""
         check_limits(self)
-        if getattr(self, "horizon", None) is not None:
-            if self._averages:
-                raise BadInput("average=True remembers all that horizon= is to forget; choose one of them")
-            if getattr(self, "kernel", None) is not None:
-                raise BadInput("horizon= is for weights; kernel learners forget by Forgetron, or budget=")
+        check_horizon(self, self._averages)
         if self._draws and isinstance(self.random_state, int | np.integer):
             seed_of(self)
         self._form().check_parameters()
@@ -106,27 +101,18 @@ class Learner(River):
     @property
     def _bias(self) -> float:
         """The value of the constant coordinate; 0: there is none, or nothing has fixed it yet."""
-        return self._chosen("intercept_scaling") if self.fit_intercept else 0.0
-
-    def _chosen(self, name: str) -> float:
-        """A number that is given, or left to the data; see `fixed`."""
-        value, rule = getattr(self, name), self._by_length.get(name)
-        return self._fixed.get(name, rule.before if rule else 1.0) if is_auto(value) else float(value)
-
-    @property
-    def _is_unfixed(self) -> bool:
-        """Is a number yet to be fixed by a row?"""
-        return not self._fixed and any(is_auto(getattr(self, name)) for name in self._by_length)
+        return chosen(self, "intercept_scaling") if self.fit_intercept else 0.0
 
     @property
     def _averages(self) -> bool:
         """Is a mean kept, in streams too?"""
-        return bool(self.average) and not is_auto(self.average)
+        average = getattr(self, "average", False)
+        return bool(average) and not is_auto(average)
 
     @property
     def _averages_fits(self) -> bool:
         """Does `fit` average, and end with the mean as its weights?"""
-        return is_auto(self.average) and getattr(self, "horizon", None) is None
+        return is_auto(getattr(self, "average", False)) and getattr(self, "horizon", None) is None
 
     @property
     def _has_blank(self) -> bool:
@@ -273,7 +259,7 @@ class Learner(River):
         self._check_parameters()
         self._form().refresh(model)
         if self._averages_fits:
-            model.average_anew() if fitting else model.drop_mean()
+            average_anew(model) if fitting else drop_mean(model)
 
     def _widen(self, model: Model, slots: int) -> None:
         """Room for at least so many features; doubles, so that growth is cheap."""
@@ -291,10 +277,6 @@ class Learner(River):
         model.features = max(model.features, self.n_features_in_)
         form.fix(model, X)
 
-    def _generator(self, purpose: int) -> np.random.Generator:
-        """A generator of our own for each purpose, so that none disturbs another."""
-        return np.random.default_rng([seed_of(self), purpose])
-
     def _luck(self, model: Model, count: int, weights: np.ndarray) -> np.ndarray:
         """The uniform of round t is the t-th of one stream, however rounds are cut; empty: none is drawn."""
         return uniforms(self, model.clock, count, weights) if self._draws else NONE
@@ -303,23 +285,7 @@ class Learner(River):
 
     def _table(self, X: object, *, reset: bool, learning: bool = False) -> Table:
         """A checked float array or CSR matrix whose columns are slots."""
-        columns, form = self._columns, self._form()
-        growing = bool(self.growing) and not reset and self._model is not None
-        if not reset and (columns.by_name or (growing and columns.slots and hasattr(X, "columns"))):
-            if learning and hasattr(X, "columns"):
-                return form.learned(self._named_table(X), learning)
-            return form.learned(form.frame(X), learning)
-        other_width = growing and width_of(X) != columns.width
-        return form.learned(read_array(self, X, reset, other_width), learning)
-
-    def _named_table(self, X: object) -> Table:
-        """A frame as CSR whose columns are slots; new names get one."""
-        table, columns = self._columns.learned_from(X)
-        if columns is not self._columns:
-            self._columns, model = columns, self._fitted()
-            self._widen(model, columns.known)
-            model.features = columns.known
-        return table
+        return read_table(self, X, reset, learning)
 
     def _miss_columns(self, names: list[Any]) -> None:
         """What to do about columns never met: to a linear score they add nothing."""
@@ -346,12 +312,7 @@ class Learner(River):
 
     def _weigh(self, w: object) -> float:
         """An example's weight, checked."""
-        weight = float(w) if isinstance(w, bool) else as_float(w)
-        if not 0.0 <= weight < float("inf"):
-            raise BadInput(f"the weight is {shown(w)}; wanted a finite number of at least 0")
-        if weight > HEAVIEST:
-            raise BadInput(f"the weight is {weight}; wanted at most {HEAVIEST:g}; scale the weights")
-        return weight
+        return checked_weight(w)
 
     # ---- learning
 
@@ -379,7 +340,7 @@ class Learner(River):
         model.open(data.size)
         self._run_passes(X, model, data)
         if self._averages_fits:
-            model.take_mean()
+            take_mean(model)
         return self
 
     def _start_from(self, model: Model, coef: object, intercept: object) -> None:
@@ -387,14 +348,9 @@ class Learner(River):
         self._form().start_from(model, coef, intercept)
 
     def _continue(
-        self,
-        X: Any,
-        y: Any,
-        classes: Any,
-        sample_weight: Any,
-        asking: Asking | None = None,
+        self, X: Any, y: object, classes: object, sample_weight: object, asking: Asking | None = None,
         whole: bool = False,
-    ) -> tuple[Table, Model, TrainingSet]:
+    ) -> tuple[Table, Model, TrainingSet]:  # fmt: skip
         """A table to go on with: read, checked, and the model to learn it on (perhaps a copy).
 
         `whole`: labels that nobody announced are those of y.
@@ -444,7 +400,7 @@ class Learner(River):
 
     def _run_passes(self, X: Table, model: Model, data: TrainingSet) -> None:
         """Passes until the mean online loss stops falling."""
-        generator, game = self._generator(3), self._game(model, data, whole=True)
+        generator, game = generator_of(self, 3), self._game(model, data, whole=True)
 
         def order() -> np.ndarray:
             return self._row_order(generator, data.size, model)
@@ -538,7 +494,7 @@ class Learner(River):
 
     def settle_entropy(self) -> None:
         """Draw now what random_state=None stands for, so that a stretch played again has the same draws."""
-        self._generator(0)
+        seed_of(self)
 
     @changes
     def start_anew(self) -> None:

@@ -5,17 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_array
 from sklearn.utils.validation import _get_feature_names, validate_data
 
-from ..errors import BadInput, BadType, Diverged, shown
+from ..errors import BadInput, BadType, Diverged, as_float, shown
 from ..features.matrices import canonical
 from ..features.slots import Slots
 from ..learn.vocabulary import NONE
+
+if TYPE_CHECKING:
+    from .learner import Learner
 
 DTYPES = [np.float64, np.float32]
 OPTIONS: dict[str, Any] = {"accept_sparse": "csr", "dtype": DTYPES, "ensure_all_finite": False}
@@ -143,6 +146,28 @@ def read_array(owner: object, X: object, reset: bool, other_width: bool = False)
         return validate_data(owner, X, reset=reset, **OPTIONS)
 
 
+def read_table(owner: Learner, X: object, reset: bool, learning: bool) -> Table:
+    """An array by the numbers of its columns, a frame by their names where the learner goes by these."""
+    columns, form = owner._columns, owner._form()
+    growing = bool(owner.growing) and not reset and owner._model is not None
+    if not reset and (columns.by_name or (growing and columns.slots and hasattr(X, "columns"))):
+        return form.learned(
+            named_table(owner, X) if learning and hasattr(X, "columns") else form.frame(X), learning
+        )
+    other_width = growing and width_of(X) != columns.width
+    return form.learned(read_array(owner, X, reset, other_width), learning)
+
+
+def named_table(owner: Learner, X: object) -> Table:
+    """A frame as CSR whose columns are slots; new names get one."""
+    table, columns = owner._columns.learned_from(X)
+    if columns is not owner._columns:
+        owner._columns, model = columns, owner._fitted()
+        owner._widen(model, columns.known)
+        model.features = columns.known
+    return table
+
+
 def with_length(X: Table, unmet: Table) -> Table:
     """A table with one more column for all that were never met: their length, for they are at their start."""
     squares = unmet.multiply(unmet) if sp.issparse(unmet) else np.square(unmet)
@@ -190,6 +215,16 @@ def in_one_line() -> Iterator[None]:
         kind = BadType if isinstance(error, TypeError) else BadInput
         line = " ".join(said[: 4 * LONG].split())
         raise kind(line if len(line) < LONG else f"{line[:LONG]} ...") from None
+
+
+def checked_weight(w: object) -> float:
+    """The weight of one example."""
+    weight = float(w) if isinstance(w, bool) else as_float(w)
+    if not 0.0 <= weight < math.inf:
+        raise BadInput(f"the weight is {shown(w)}; wanted a finite number of at least 0")
+    if weight > HEAVIEST:
+        raise BadInput(f"the weight is {weight}; wanted at most {HEAVIEST:g}; scale the weights")
+    return weight
 
 
 def checked_weights(weights: object, count: int) -> np.ndarray:

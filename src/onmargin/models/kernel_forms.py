@@ -123,10 +123,12 @@ class Unbounded(KernelModel):
         spelled = self._spelled(self.coefficients.view)
         return self.row.space.average(spelled, self.clock, self.hyper, self.weights())
 
-    def _write(self, coefficients: np.ndarray) -> None:
+    def write_all(self, coefficients: np.ndarray) -> None:
+        """Go on from these coefficients."""
         self.coefficients.view[...] = coefficients
 
-    def _fresh_drift(self) -> None:
+    def begin_mean(self) -> None:
+        """No round so far is in the average."""
         self.drifts = Grown(np.zeros_like(self.drifts.view))
 
     def put_mean(self, mean: np.ndarray) -> None:
@@ -236,10 +238,12 @@ class Bounded(KernelModel):
             return self.weights()
         return self.row.space.average(self._used(), self.clock, self.hyper, self.weights())
 
-    def _write(self, coefficients: np.ndarray) -> None:
+    def write_all(self, coefficients: np.ndarray) -> None:
+        """Go on from these coefficients."""
         self.space.weights[: len(coefficients)] = coefficients
 
-    def _fresh_drift(self) -> None:
+    def begin_mean(self) -> None:
+        """No round so far is in the average."""
         shapes = self._shapes(self.row, self.start, len(self.space.weights))
         self.space = self.space._replace(drift=np.zeros(shapes["drift"]))
 

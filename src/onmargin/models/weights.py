@@ -9,8 +9,9 @@ from typing import Any, Self
 import numpy as np
 
 from ..compiled.parts import specialise
-from ..compiled.rows import Rows, Sparse
+from ..compiled.rows import Rows
 from ..errors import BadInput
+from ..features.tables import squared_lengths
 from ..learn import rounds
 from ..learn.spaces import arrays as storage
 from ..learn.spaces import linear
@@ -161,13 +162,8 @@ class Model:
         return sum(array.size for array in self.space)
 
     def lengths(self, rows: Rows, count: int) -> np.ndarray:
-        """|x|^2 of rows 0 .. count - 1; not finite where a row is to be refused."""
-        with np.errstate(over="ignore"):
-            if isinstance(rows, Sparse):
-                used = np.square(rows.values[: rows.starts[count]], dtype=float)
-                sums = np.add.reduceat(np.r_[used, 0.0], rows.starts[:count])
-                return np.where(np.diff(rows.starts[: count + 1]) > 0, sums, 0.0) + rows.bias**2
-            return np.asarray(np.square(rows.values[:count], dtype=float).sum(axis=1) + rows.bias**2)
+        """|x|^2 of rows 0 .. count - 1."""
+        return squared_lengths(rows, count)
 
     # ---- copies and files
 
@@ -315,35 +311,15 @@ class Model:
         weights = np.asarray(self.mean_weights(), dtype=self.start.dtype)
         return weights[None, :] if weights.ndim == 1 else weights[:, : self.start.outputs].T
 
-    # ---- the mean as weights
+    # ---- the mean as weights (see `means`)
 
-    def take_mean(self) -> None:
-        """End with the mean as the weights, and without its sum, where any weights may be gone on from.
-
-        Where they may not (`weights` follow from other sums) both stay, until a stream goes on.
-        """
-        if self.start.average and self.row.space.starts_anywhere:
-            mean = self.mean_weights()
-            self.drop_mean()
-            self._write(mean)
-
-    def drop_mean(self) -> None:
-        """Go on without a mean."""
-        if self.start.average:
-            self.start = self.start._replace(average=False)
-            self._fresh_drift()
-
-    def average_anew(self) -> None:
-        """Keep a mean from now on, as if the weights had always been these; see `take_mean`."""
-        if not self.start.average and self.row.space.starts_anywhere:
-            self.start = self.start._replace(average=True)
-            self._fresh_drift()
-
-    def _write(self, weights: np.ndarray) -> None:
+    def write_all(self, weights: np.ndarray) -> None:
+        """Go on from these weights, spelled out like `mean_weights`."""
         self.space.weights[...] = weights
         self._follow_weights()
 
-    def _fresh_drift(self) -> None:
+    def begin_mean(self) -> None:
+        """The sum of an average, or none, as `start` says: none of the rounds so far is in it."""
         self.space = self.space._replace(drift=storage.fresh_drift(self.row.space, self.start))
 
     def _follow_weights(self) -> None:
