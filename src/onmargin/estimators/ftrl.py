@@ -26,7 +26,7 @@ from ..interface.fields import (
     one_of,
     plain,
 )
-from ..interface.fixed import CLASSES, Rule
+from ..interface.fixed import CLASSES, Rule, chosen
 from ..interface.guard import answers
 from ..interface.learner import Learner
 from ..interface.regressor import Regressor
@@ -107,7 +107,7 @@ class FTRL(Learner):
     def rate_(self) -> float:
         """The rate as it is used."""
         self._fitted()
-        return self._chosen("rate")
+        return chosen(self, "rate")
 
     @property
     def _space_name(self) -> str:
@@ -207,7 +207,7 @@ class FTRL(Learner):
         """The rate and its decay, C, the threshold, what the regulariser reads."""
         free = self.regularizer_ == "coin" or self.step == "unit"
         numbers: Numbers = {
-            "C": self.C, "rate": 1.0 if free else self._chosen("rate"), "l1": self.l1,
+            "C": self.C, "rate": 1.0 if free else chosen(self, "rate"), "l1": self.l1,
             "decay": 0.5 if self.step == "sqrt" and not self.regularizer_ == "coin" else 0.0,
             "epsilon": self.epsilon if self._loss_name == "epsilon_insensitive" else 0.0,
         }  # fmt: skip
@@ -217,7 +217,7 @@ class FTRL(Learner):
         elif self.regularizer_ == "entropic":
             numbers["scale"] = self.radius
         elif self.regularizer_ in ("adagrad", "coin"):
-            offset = self._chosen("adagrad_delta") if self.regularizer_ == "adagrad" else self.coin_epsilon
+            offset = chosen(self, "adagrad_delta") if self.regularizer_ == "adagrad" else self.coin_epsilon
             numbers["delta"] = offset
         return numbers
 
@@ -302,7 +302,7 @@ class FTRLClassifier(FTRL, Classifier, Linear, Averaged, Labelled, Horizon, Regu
     _allowed = OF_LABELS
 
     @property
-    def _by_length(self) -> Mapping[str, Rule]:  # type: ignore[override]
+    def _by_length(self) -> Mapping[str, Rule]:
         adaptive = self.regularizer == "auto" and self.regularizer_ == "adagrad"
         return {"intercept_scaling": CLASSES} | ({"rate": RATE, "adagrad_delta": DELTA} if adaptive else {})
 

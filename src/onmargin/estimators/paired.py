@@ -25,6 +25,7 @@ from ..interface.fields import (
     precision,
     whole,
 )
+from ..interface.fixed import Rule, chosen
 from ..interface.groups import Rounds
 from ..interface.guard import answers, changes
 from ..interface.passes import TrainingSet, blocks
@@ -50,6 +51,14 @@ class Planned(NamedTuple):
     weights: np.ndarray
 
 
+def short(length: float) -> float:
+    """C by the length of a row: a tenth of the step that would meet a margin of 1."""
+    return 0.1 / length**2
+
+
+SHORT_STEPS = Rule(short, short, before=1.0)
+
+
 @learner
 class PairedClassifier(KernelForm, Classifier, Linear, Averaged, Classes, KernelParameters):
     """Passive-Aggressive rounds of one example per class, so that a rare class counts as a common one.
@@ -65,7 +74,8 @@ class PairedClassifier(KernelForm, Classifier, Linear, Averaged, Classes, Kernel
         "sequential" (one example after the other), "max_violators" (the worst of each side), "auc" (the
         difference of the sides, whose scores are to lie 2 apart: it orders the classes, and `threshold_`
         follows the middle between them).
-    C : the longest step; small for noisy labels.
+    C : the longest step; small for noisy labels. "auto" (`C_`): 0.1 / |x|^2 of the median row in `fit`, of
+        the first row in streams.
     margin : None is 1, and 2 for "auc" (1 is Keshet et al.'s form).
     reservoir : how many examples of each class are kept.
     sampler : "reservoir" (every example of the past is as likely), "recent" (the last ones), "pairs" (`fit`
@@ -88,9 +98,9 @@ class PairedClassifier(KernelForm, Classifier, Linear, Averaged, Classes, Kernel
     """
 
     rule: str = one_of(*RULES, default=RULES[0], listed=True)
-    C: float = above_zero(default=1.0, inf=True)
+    C: float | str = above_zero(default="auto", inf=True, auto=True)
     margin: float | None = from_zero(default=None, none=True)
-    reservoir: int = whole(default=100, lasting=True)
+    reservoir: int = whole(default=1000, lasting=True)
     sampler: str = one_of("reservoir", "recent", "pairs", default="reservoir", listed=True, lasting=True)
     dtype: str | None = precision(default=None)
 
@@ -101,7 +111,13 @@ class PairedClassifier(KernelForm, Classifier, Linear, Averaged, Classes, Kernel
     _draws = True
     _stream_kind = ModelStream
     _linear_model = PairedModel
-    _by_length = {}  # noqa: RUF012 (the constant coordinate cancels: its value is 1)
+    _rules = {"C": SHORT_STEPS}  # noqa: RUF012 (the constant coordinate cancels: its value is 1)
+
+    @property
+    def C_(self) -> float:  # noqa: N802 (as scikit-learn names what was found)
+        """C as it is used (1 until a row has fixed it)."""
+        self._fitted()
+        return chosen(self, "C")
 
     @property
     def _one_against_all(self) -> bool:
@@ -129,8 +145,13 @@ class PairedClassifier(KernelForm, Classifier, Linear, Averaged, Classes, Kernel
 
     def numbers(self) -> Numbers:
         """C, the margin, the rule, the reservoirs."""
-        chosen = {"C": self.C, "margin": self._required(), "rule": self.rule, "sampler": self.sampler}
-        return chosen | {"reservoir": int(self.reservoir), "sets": self._targets().sets}
+        taken = {
+            "C": chosen(self, "C"),
+            "margin": self._required(),
+            "rule": self.rule,
+            "sampler": self.sampler,
+        }
+        return taken | {"reservoir": int(self.reservoir), "sets": self._targets().sets}
 
     def _model_kind(self) -> type[KernelModel]:
         return PairedKernel

@@ -121,7 +121,7 @@ class Pegasos(KernelForm, Classifier, Passes, Growing, Intercept, Labelled, Kern
     # ---- parameters
 
     @property
-    def _by_length(self) -> Mapping[str, Rule]:  # type: ignore[override]
+    def _by_length(self) -> Mapping[str, Rule]:
         return {"intercept_scaling": FREE if self.fit_intercept == "free" else CLASSES}
 
     @property

@@ -48,7 +48,7 @@ class AROW(Classifier, Linear, Averaged, Labelled, Covariance):
 
     r: float | str = above_zero(default="auto", auto=True)
 
-    _by_length = {"intercept_scaling": CLASSES, "r": SLOWLY}  # noqa: RUF012 (never changed)
+    _rules = {"intercept_scaling": CLASSES, "r": SLOWLY}  # noqa: RUF012 (never changed)
 
     def row(self, problem: str) -> str:
         """arow_diag.binary, ..."""

@@ -66,7 +66,7 @@ class ProjectedPerceptron(Classifier, Linear, Labelled):
     rate: float = above_zero(default=1.0)
 
     _has_lanes = False
-    _by_length = {"intercept_scaling": CLASSES, "radius": STEPS}  # noqa: RUF012 (never changed)
+    _rules = {"intercept_scaling": CLASSES, "radius": STEPS}  # noqa: RUF012 (never changed)
 
     @property
     def radius_(self) -> float:

@@ -37,7 +37,7 @@ class Grouped(Learner):
     _counts_mistakes = False
     _has_lanes = False
     _linear_model = PairedModel
-    _by_length = {}  # noqa: RUF012 (the constant coordinate cancels: its value is 1)
+    _rules = {}  # noqa: RUF012 (the constant coordinate cancels: its value is 1)
 
     def _rounds(
         self, groups: np.ndarray, truth: np.ndarray, order: np.ndarray, model: Model

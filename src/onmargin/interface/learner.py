@@ -52,7 +52,7 @@ class Learner(River):
     _has_lanes = True  # its row of the table says all of its rounds: a sweep may lay them side by side
     _draws = False  # a round needs a uniform
     _counts_mistakes = True
-    _by_length: Mapping[str, Rule] = {"intercept_scaling": CLASSES}  # noqa: RUF012 (never changed)
+    _rules: Mapping[str, Rule] = {"intercept_scaling": CLASSES}  # noqa: RUF012 (never changed)
     _fixed: Mapping[str, float] = {}  # noqa: RUF012 (replaced, never changed)
     _stream_kind: type[Stream] = BoundStream
     _linear_model: type[Model] = Model
@@ -141,6 +141,11 @@ class Learner(River):
         horizon = getattr(self, "horizon", None)
         forget = {} if horizon is None else {"forget": 1.0 - 1.0 / float(horizon)}
         return self._form().numbers(self.numbers() | forget)
+
+    @property
+    def _by_length(self) -> Mapping[str, Rule]:
+        """How numbers that are left to the data follow from it."""
+        return self._rules
 
     def _wants(self) -> tuple[str, ...]:
         """Optional arrays of the Space that the parameters call for."""

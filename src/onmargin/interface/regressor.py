@@ -19,7 +19,7 @@ class Regressor(RegressorMixin, Learner):  # type: ignore[misc]
     river_base = "MiniBatchRegressor"
     epsilon: float = 0.0
     _counts_mistakes = False
-    _by_length = {"intercept_scaling": NUMBERS}  # noqa: RUF012 (never changed)
+    _rules = {"intercept_scaling": NUMBERS}  # noqa: RUF012 (never changed)
 
     def fit(
         self,
