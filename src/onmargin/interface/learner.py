@@ -2,8 +2,7 @@
 
 A learner *holds* what it needs: columns (`tables`), targets (`targets`), a form (`weights`, `support`), a
 stream of dicts (`dicts`). A public class says its parameters as fields, its row of the table (`row`) and the
-numbers its loop reads (`numbers`).
-"""
+numbers its loop reads (`numbers`)."""
 
 from __future__ import annotations
 
@@ -144,7 +143,6 @@ class Learner(River):
 
     @property
     def _by_length(self) -> Mapping[str, Rule]:
-        """How numbers that are left to the data follow from it."""
         return self._rules
 
     def _wants(self) -> tuple[str, ...]:
