@@ -20,6 +20,7 @@ OURS: dict[str, Contestant] = {
     "MIRA": Made("om.MIRA()", kinds=(CLASSES,)),
     "Pegasos": Made("om.Pegasos()", kinds=_LABELS),
     "FTRLClassifier": Made("om.FTRLClassifier()", kinds=_LABELS),
+    "FTRL.logistic": Made("om.FTRLClassifier(loss='logistic')", kinds=(CLASSES,)),  # the README's for text
     "AROW": Made("om.AROW()", kinds=_LABELS),
     "SoftConfidenceWeighted": Made("om.SoftConfidenceWeighted()", kinds=_LABELS),
     "SecondOrderPerceptron": Made("om.SecondOrderPerceptron()", kinds=_LABELS),
@@ -44,17 +45,18 @@ PEERS: dict[str, Contestant] = {
     "River.PAReg": RiverModel("PARegressor", NUMBERS),
     "River.Linear": RiverModel("LinearRegression", NUMBERS),
     "VW": Wabbit(),
+    "VW.logistic": Wabbit("logistic", (CLASSES,)),
 }
 EVERYBODY = OURS | PEERS
 SHORT = {
     "Perceptron": "Perc", "PassiveAggressiveClassifier": "PA", "MIRA": "MIRA", "Pegasos": "Pegas",
-    "FTRLClassifier": "FTRL", "AROW": "AROW", "SoftConfidenceWeighted": "SCW",
+    "FTRLClassifier": "FTRL", "FTRL.logistic": "FTRLl", "AROW": "AROW", "SoftConfidenceWeighted": "SCW",
     "SecondOrderPerceptron": "SOP", "ShiftingPerceptron": "Shift", "ProjectedPerceptron": "Proj",
     "PairedClassifier": "Pair", "PassiveAggressiveRegressor": "PA", "FTRLRegressor": "FTRL",
     "PairedRanker": "Pair", "sk.Perceptron": "sPerc", "sk.PA1": "sPA1", "sk.SGD": "sSGD",
     "sk.LinearSVC": "sSVC", "sk.PA1Reg": "sPA1", "sk.SGDRegressor": "sSGD", "sk.LinearSVR": "sSVR",
     "River.PA": "rPA", "River.Perceptron": "rPerc", "River.Logistic": "rLog", "River.PAReg": "rPA",
-    "River.Linear": "rLin", "VW": "VW",
+    "River.Linear": "rLin", "VW": "VW", "VW.logistic": "VWl",
 }  # fmt: skip
 
 
@@ -102,6 +104,7 @@ _ONLINE = {
     "MIRA": ("sk.PA1",),
     "Pegasos": ("sk.SGD",),
     "FTRLClassifier": ("VW", "River.Logistic"),
+    "FTRL.logistic": ("VW", "VW.logistic"),
     "AROW": ("VW", "River.Logistic"),
     "SoftConfidenceWeighted": ("VW",),
     "SecondOrderPerceptron": ("River.Perceptron",),

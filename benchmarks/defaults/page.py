@@ -76,12 +76,14 @@ def numbers(section: Section, job: str, found: Found) -> list[str]:
     """A line per set, a column per contestant, ours first; as many blocks as fit into 80 columns."""
     names = [name for group in section.groups for name in sets.GROUPS[group]]
     names = [name for name in names if any((name, job, who) in found for who in EVERYBODY)]
-    text = []
-    for side in (list(OURS), [who for who in EVERYBODY if who not in OURS]):
-        who = [one for one in side if any((name, job, one) in found for name in names)]
-        if not who:
-            continue
-        first = max(len(name) for name in [*names, "set"])
+    text: list[str] = []
+    if not names:
+        return text
+    first = max(len(name) for name in names)
+    most = (WIDTH - first) // 6
+    there = [one for one in EVERYBODY if any((name, job, one) in found for name in names)]
+    sides = [[one for one in there if one in OURS], [one for one in there if one not in OURS]]
+    for who in (side[at : at + most] for side in sides for at in range(0, len(side), most)):
         lines = [["set", *(SHORT[one] for one in who)]]
         for name in names:
             got = [found.get((name, job, one)) for one in who]
@@ -131,7 +133,7 @@ for name in LEARNERS:
 
 def _settings() -> list[str]:
     """A block of code and what it prints: the tests of the documents run it again."""
-    names = ", ".join(f'"{name}"' for name in OURS)
+    names = ", ".join(f'"{name}"' for name in OURS if "." not in name)
     code = SETTINGS.strip().replace("NAMES", textwrap.fill(names, 92, subsequent_indent="    "))
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):

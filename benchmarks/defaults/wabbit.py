@@ -34,14 +34,15 @@ class Wabbit(NamedTuple):
     """One pass, as is its default. Several classes: --oaa."""
 
     loss: str = "squared"  # its default; labels of two classes are -1 and +1 and the sign is the answer
+    kinds: tuple[str, ...] = (CLASSES, NUMBERS)
 
     def settings(self) -> str:
-        """As it comes."""
-        return "as it comes"
+        """As it comes, or with another loss."""
+        return "as it comes" if self.loss == "squared" else self.loss
 
     def takes(self, job: str, data: Set) -> bool:
         """Labels and numbers."""
-        return data.kind in (CLASSES, NUMBERS) and not absent()
+        return data.kind in self.kinds and not absent()
 
     def answers(self, job: str, data: Set, part: Part, seed: int) -> Answers:
         """`fit` is one pass: that is what it does when nothing is said."""
