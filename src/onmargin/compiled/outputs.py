@@ -151,9 +151,8 @@ def _add_lanes(rows, row, weights, pull, step):
             edge = min(j + 8, stop)
             for i in range(j, edge):
                 slot, value = item(rows, row, i)
-                if value != 0.0:
-                    at = np.int64(slot) * width + group
-                    lanes.store(flat, at, lanes.plus_times(lanes.load(flat, at), lane, step * value))
+                at = np.int64(slot) * width + group
+                lanes.store(flat, at, lanes.plus_times(lanes.load(flat, at), lane, step * value))
             j = leap(rows, row, edge, stop)
         at = last + group
         lanes.store(flat, at, lanes.plus_times(lanes.load(flat, at), lane, step * rows.bias))
