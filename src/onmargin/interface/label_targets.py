@@ -32,7 +32,7 @@ from .labels import (
     unwrapped,
 )  # fmt: skip
 from .passes import Block, Cutter, Part, TrainingSet, blocks
-from .tables import dense, in_one_line, weights_product
+from .tables import dense, in_one_line, is_line, weights_product
 from .targets import Answers, Coder, NumberTargets, column
 
 if TYPE_CHECKING:
@@ -66,6 +66,8 @@ class LabelTargets(NumberTargets):
 
     def read(self, y: Any, count: int) -> Any:
         """Labels as a (n,) array, or a set of labels a row as a (n, labels) table."""
+        if is_line(y, count) and y.dtype.kind in "biu":
+            return y
         if y is None:
             raise BadInput(f"{type(self.owner).__name__} requires y to be passed, but the target y is None")
         if sp.issparse(y):

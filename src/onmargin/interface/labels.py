@@ -42,6 +42,13 @@ class Labels:
         self._set(known)
         self.counts = counts
 
+    def __deepcopy__(self, memo: object) -> Labels:
+        """Lists of its own; the labels in them do not change."""
+        twin = object.__new__(type(self))
+        twin.__dict__.update(self.__dict__)
+        twin.known, twin.counts, twin.index = list(self.known), list(self.counts), dict(self.index)
+        return twin
+
     @classmethod
     def restored(cls, kept: Facts, apart: bool) -> Labels:
         """The labels of a file in the order they were, each once."""

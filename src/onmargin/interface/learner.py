@@ -47,6 +47,7 @@ class Learner(River):
     _columns = Columns()
     _stream: Stream | None = None  # the model bound to its dicts, made on first use
     _begun: dict[str, object] = {}  # noqa: RUF012 (replaced, never changed)
+    _is_checked = False  # are the parameters as they were when they were checked last?
     _may_diverge = True
     _has_lanes = True  # its row of the table says all of its rounds: a sweep may lay them side by side
     _draws = False  # a round needs a uniform
@@ -75,8 +76,9 @@ class Learner(River):
         raise NotImplementedError
 
     def __setattr__(self, name: str, value: object) -> None:
-        if not name.startswith("_"):  # a parameter: the compiled stream must be bound anew
+        if not name.startswith("_"):  # a parameter: it is checked, and the compiled stream bound anew
             self.__dict__.pop("_stream", None)
+            self.__dict__.pop("_is_checked", None)
         super().__setattr__(name, value)
 
     def set_params(self, **params: Any) -> Self:
@@ -258,8 +260,10 @@ class Learner(River):
 
     def _refresh(self, model: Model, fitting: bool = False) -> None:
         """Go on with the parameters as they are now; a stream goes on from the weights, without a mean."""
-        self._check_lasting()
-        self._check_parameters()
+        if not self._is_checked:
+            self._check_lasting()
+            self._check_parameters()
+            self._is_checked = True
         self._form().refresh(model)
         if self._averages_fits:
             average_anew(model) if fitting else drop_mean(model)

@@ -146,9 +146,26 @@ def read_array(owner: object, X: object, reset: bool, other_width: bool = False)
         return validate_data(owner, X, reset=reset, **OPTIONS)
 
 
+def is_plain(X: object, columns: Columns) -> bool:
+    """Is it, as it stands, a table of these columns, which have no names? (Most are, and asking costs less
+    than scikit-learn's reading.)"""
+    table: Any = X
+    if type(X) is not np.ndarray and type(X) not in (sp.csr_matrix, sp.csr_array):
+        return False
+    fits = table.ndim == 2 and table.shape[1] == columns.width and table.shape[0] > 0
+    return fits and columns.slots is None and table.dtype in DTYPES
+
+
+def is_line(y: object, count: int) -> bool:
+    """Is it an array of so many numbers or labels in a line?"""
+    return type(y) is np.ndarray and y.shape == (count,)
+
+
 def read_table(owner: Learner, X: object, reset: bool, learning: bool) -> Table:
     """An array by the numbers of its columns, a frame by their names where the learner goes by these."""
     columns, form = owner._columns, owner._form()
+    if not reset and is_plain(X, columns):
+        return form.learned(canonical(X), learning)
     growing = bool(owner.growing) and not reset and owner._model is not None
     if not reset and (columns.by_name or (growing and columns.slots and hasattr(X, "columns"))):
         return form.learned(

@@ -20,6 +20,7 @@ from ..learn.vocabulary import TRACED
 from ..models.weights import Model
 from ..results.trace import Watcher
 from .passes import Block, Cutter, Part, TrainingSet
+from .tables import is_line
 
 if TYPE_CHECKING:
     from .dicts import Example, Stream
@@ -60,11 +61,13 @@ class NumberTargets:
             y = np.asarray(y)
             if y.dtype.kind == "c":
                 raise TypeError("Complex data not supported")
-            numbers = np.asarray(column_or_1d(y, warn=True), dtype=np.float64)
+            in_line = y if is_line(y, count) else column_or_1d(y, warn=True)
+            numbers = np.asarray(in_line, dtype=np.float64)
         except (TypeError, ValueError, OverflowError) as error:
             reason = " ".join(str(error)[:160].split())
             raise BadInput(f"y cannot be read as numbers ({reason}); wanted one per row") from None
-        check_consistent_length(np.empty((count, 0)), numbers)
+        if len(numbers) != count:
+            check_consistent_length(np.empty((count, 0)), numbers)
         if not np.isfinite(numbers).all():
             where = int(np.argmax(~np.isfinite(numbers)))
             raise BadInput(f"y of row {where} is NaN or infinity (Input contains NaN); drop the row")

@@ -190,6 +190,9 @@ MORE = {
 }  # fmt: skip
 
 
+NO_COST = np.zeros((0, 0))
+
+
 def hyper_of(
     choices: dict[str, Any], outputs: int, remembered: np.ndarray, recent: np.ndarray = NONE
 ) -> Hyper:
@@ -197,11 +200,15 @@ def hyper_of(
 
     `recent`: rows of the last labels asked for, where they are counted within a window.
     """
-    fields = {name: float(choices.get(name, value)) for name, value in DEFAULTS.items()}
-    more = [float(choices.get(name, value)) for name, value in MORE.items()]
-    more += np.asarray(choices.get("own", ()), float).tolist()
-    cost = np.asarray(choices.get("cost", np.zeros((0, 0))), float)
-    numbers = np.array([*remembered.tolist(), *more, *recent.tolist()])
+    fields, more = dict(DEFAULTS), dict(MORE)
+    for name, value in choices.items():
+        if name in fields:
+            fields[name] = float(value)
+        elif name in more:
+            more[name] = float(value)
+    own = np.asarray(choices.get("own", NONE), float)
+    cost = np.asarray(choices.get("cost", NO_COST), float)
+    numbers = np.concatenate((remembered, tuple(more.values()), own, recent))
     return Hyper(**fields, outputs=outputs, cost=cost, numbers=numbers)
 
 

@@ -254,8 +254,10 @@ class Model:
 
     def choose(self, row: Row, numbers: Numbers) -> None:
         """Go on with other parameters."""
-        self.row, self.numbers = row, numbers
-        self._prepare()
+        shape = self.start.outputs
+        if row is not self.row or shape != self.hyper.outputs or not _alike(numbers, self.numbers):
+            self.row, self.numbers = row, numbers
+            self._prepare()
 
     def open(self, count: int) -> None:
         """A table of so many rows comes next. (Weights do not mind; kernel learners number its rows.)"""
@@ -456,6 +458,14 @@ class Model:
         """Sums that the Space keeps, after its arrays took on another shape."""
         if self.row.space.settle is not None:
             self.row.space.settle(self.space, self.hyper, self.clock)
+
+
+def _alike(numbers: Numbers, others: Numbers) -> bool:
+    """Surely the same? (Arrays are, where they are one.)"""
+    if numbers.keys() != others.keys():
+        return False
+    pairs = ((value, others[name]) for name, value in numbers.items())
+    return all(one is other or (isinstance(one, float | int) and one == other) for one, other in pairs)
 
 
 def _write(weights: np.ndarray, slots: slice, table: np.ndarray) -> None:
