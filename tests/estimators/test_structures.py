@@ -321,3 +321,12 @@ def test_an_interrupt_in_decode_changes_nothing():
         model.partial_fit(X, Y)
     assert_array_equal(model.coef_, before)
     assert model.t_ == 60
+
+
+@pytest.mark.parametrize("nothing", [np.zeros(0), sp.csr_matrix((1, 0))], ids=["numbers", "sparse"])
+def test_a_map_without_features_is_refused(nothing):
+    model = om.CandidateClassifier(decode=lambda weights, x: [0], features=lambda x, y: nothing)
+    with pytest.raises(
+        BadInput, match="^features gave .* for the right structure of example 0; wanted numbers"
+    ):
+        model.fit(X, Y)

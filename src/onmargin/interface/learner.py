@@ -256,12 +256,12 @@ class Learner(River):
     def _fix_constant(self, model: Model) -> None:
         """What hangs on the constant coordinate's value, which is known now."""
 
-    def _refresh(self, model: Model, fitting: bool = False) -> None:
+    def _refresh(self, model: Model, fitting: bool = False, seen: bool = True) -> None:
         """Go on with the parameters as they are now; a stream goes on from the weights, without a mean."""
         self._check_lasting()
         self._check_parameters()
         self._form().refresh(model)
-        if self._averages_fits:
+        if self._averages_fits and seen:
             average_anew(model) if fitting else drop_mean(model)
 
     def _widen(self, model: Model, slots: int) -> None:
@@ -338,7 +338,7 @@ class Learner(River):
         if warm:
             self._refresh(model, fitting=True)
         self._model = model
-        if data.weights.size and not data.weights.any():
+        if not data.is_seen:
             raise BadInput("sample_weight is zero everywhere; wanted at least one weight above 0")
         model.open(data.size)
         self._run_passes(X, model, data)
@@ -371,7 +371,7 @@ class Learner(River):
         data = self._training_set(X, y, sample_weight)
         model = self._form().learning_copy(self._model, X, data)
         if not fresh:
-            self._refresh(model)
+            self._refresh(model, seen=data.is_seen)
         self._fit_in(model, X)
         data = fixed_by(self, model, X, data)
         model.open(data.size)

@@ -55,6 +55,11 @@ class TrainingSet(NamedTuple):
     weights: np.ndarray = NONE
     begins: int = 0  # before this row the constant coordinate is 0: nothing has fixed its value yet
 
+    @property
+    def is_seen(self) -> bool:
+        """Has any row a weight above 0? Others are not seen."""
+        return not self.weights.size or bool(self.weights.any())
+
     def rows_of(self, block: Block) -> Rows:
         """The rows as they are to a block, which does not go beyond `begins`."""
         return self.rows if block.first >= self.begins else self.rows._replace(bias=0.0)

@@ -233,11 +233,10 @@ def _numbers(own: Any) -> np.ndarray:
 
 
 def _word(value: Any) -> Any:
-    if isinstance(value, str):
-        return value
-    if isinstance(value, Space):
-        return value.name
-    return plain(value[0] if isinstance(value, tuple) else value).__name__
+    first = value[0] if isinstance(value, tuple) and not isinstance(value, Space) else value
+    if isinstance(first, str):
+        return first
+    return first.name if isinstance(first, Space) else plain(first).__name__
 
 
 def _again(given: dict[str, Any], own: np.ndarray) -> Recipe:
