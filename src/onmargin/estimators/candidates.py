@@ -9,6 +9,7 @@ import numpy as np
 
 from ..errors import BadInput
 from ..features.matrices import read_only
+from ..interface.draws import generator_of
 from ..interface.fields import Averaged, Intercept, Passes, Shuffled, above_zero, flag, learner, one_of, plain
 from ..interface.groups import Grouped, Rounds, no_rounds, read_groups, weights_of_groups
 from ..interface.guard import answers, changes
@@ -145,7 +146,7 @@ class CandidateClassifier(Grouped, Passes, Shuffled, Intercept, Averaged):
             model = self._model.copy()
             self._refresh(model, fitting=passes)
         self._model, width, step = model, self.n_features_in_, self.step
-        generator = self._generator(3)
+        generator = generator_of(self, 3)
 
         def order() -> np.ndarray:
             return generator.permutation(count) if self.shuffle else np.arange(count)
