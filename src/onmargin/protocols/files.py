@@ -61,7 +61,7 @@ def _facts_of(model: object) -> tuple[Facts, Arrays]:
     if not isinstance(model, Learner | AsksForLabels) or type(model).__name__ not in every():
         raise BadInput(
             f"got {type(model).__name__} of {type(model).__module__.partition('.')[0]}; om.save takes the "
-            "learners of this library, and scikit-learn's Pipelines that end in one; of others save the learner"
+            "learners of this library, and scikit-learn's Pipelines that end in one; else save the learner"
         )
     asks, learner = None, frozen(model)
     if isinstance(learner, AsksForLabels):
