@@ -64,7 +64,9 @@ def test_a_stream_of_two_classes_equals_both_known(cls: Any, begin: str, average
     announced = streamed(cls(average=average, classes=("no", "yes")), labels.tolist(), dicts(rows))
     growing = cls(average=average, growing=True).partial_fit(rows, labels)
     known = cls(average=average).partial_fit(rows, labels, classes=["yes", "no"])
-    fitted = cls(average=average, max_iter=1, shuffle=False, **as_fixed(known)).fit(rows, labels)  # (by all rows)
+    fitted = cls(average=average, max_iter=1, shuffle=False, **as_fixed(known)).fit(
+        rows, labels
+    )  # (by all rows)
     assert_same(stream, announced)
     assert_same(growing, known)
     assert_same(fitted, known)

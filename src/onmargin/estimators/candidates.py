@@ -54,7 +54,8 @@ class CandidateClassifier(Grouped, Passes, Shuffled, Intercept, Averaged):
     step : "pa" (no cap), "pa1", "pa2" (C is the price of squared slack) or "perceptron" (tau = 1 where the
         right one does not score highest).
     C : aggressiveness.
-    average : predict with the mean of the weights that predicted.
+    average : "auto" (`fit` ends with the mean of the weights that predicted, streams go on with the last),
+        True (that mean in both) or False.
     features : `features(x, y)` is Phi(x, y): numbers (always as many), or a sparse row.
     decode : `decode(weights, x)` is the y of the highest score <weights, Phi(x, y)>: the rival s is what
         would be answered. With a third argument, y, it is asked for the highest score plus cost while it

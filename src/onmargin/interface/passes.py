@@ -231,6 +231,7 @@ class Stopping(NamedTuple):
     patience: int
     verbose: bool = False
     counts_mistakes: bool = True
+    advice: str = ""  # what may help beside more passes
 
 
 def _show(line: Line, what: str, before: int, done: int, sums: Sums) -> None:
@@ -260,7 +261,7 @@ def run_passes(
     line.show(f"{number} passes", number * count, sums, last=True)
     if tol is not None and most > 1 and stale == 0:
         warn(
-            f"the {judged} was still falling after max_iter={most} passes; raise "
+            f"the {judged} was still falling after max_iter={most} passes; {stopping.advice}raise "
             "max_iter, or set tol=None to run exactly that many",
             ConvergenceWarning,
         )

@@ -105,6 +105,8 @@ class Recipe:
         words = [f"{role}={_word(value)!r}" for role, value in shown.items()]
         if self.own_task is not None:
             words[0] = f"task={tuple(map(_word, self.given['task']))!r}"
+        if len(self.own):
+            words.append(f"own={tuple(map(float, self.own))}")
         return f"Recipe({', '.join(words)})"
 
     def __reduce__(self) -> Any:

@@ -157,6 +157,8 @@ def _judge(scoring: object, kind: str, configs: list[Config]) -> Scoring:
 def _data(learner: Sweepable, X: Any, y: object, qid: object, sample_weight: object, piped: bool) -> _Data:
     """A table, groups or examples; what cannot be read as such is refused."""
     if isinstance(learner, Grouped):
+        if getattr(learner, "decode", None) is not None:
+            raise BadInput(f"{type(learner).__name__}(decode=...) is not swept; use GridSearchCV")
         if qid is None or sample_weight is not None:
             raise BadInput(f"{type(learner).__name__} wants X, y and qid=, the group of each row; no weights")
         return _Data(X, y, qid, None, False)
