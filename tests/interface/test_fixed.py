@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -340,3 +341,23 @@ def test_merged_models_have_what_one_of_them_has_fixed(turn: int, tmp_path: Any)
     om.save(merged, tmp_path / "merged.onm")
     read = om.load(tmp_path / "merged.onm").partial_fit(X, Y)
     np.testing.assert_array_equal(scores(read), scores(merged.partial_fit(X, Y)))
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        om.PairedClassifier,
+        partial(om.AROW, intercept_scaling=1.0),
+        partial(om.FTRLClassifier, intercept_scaling=1.0),
+    ],
+    ids=["paired", "AROW", "FTRL"],
+)
+def test_a_given_constant_is_no_part_of_a_dicts_length(make):
+    """Neither is an empty dict a row of its length."""
+    rows, labels = np.array([[0.0, 0.0], [1.0, 3.0], [2.0, 1.0]]), [1, 0, 1]
+    stream = make(classes=[0, 1])
+    for row, label in zip(rows, labels, strict=True):
+        stream.learn_one(dict(enumerate(row.tolist())), label)
+    table = make(classes=[0, 1]).partial_fit(rows, labels)
+    assert stream._fixed == table._fixed
+    np.testing.assert_allclose(stream.coef_, table.coef_, rtol=1e-12)

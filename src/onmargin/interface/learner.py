@@ -28,7 +28,7 @@ from .before import Before
 from .dicts import BoundStream, Stream
 from .draws import generator_of, seed_of, uniforms
 from .fields import check_horizon, check_lasting, check_limits, is_auto, lasting
-from .fixed import CLASSES, Rule, chosen, fixed_by
+from .fixed import CLASSES, Rule, chosen, fixed_by, is_unfixed
 from .guard import NOBODY, Change, alone, answers, changes
 from .other_names import refuse_params
 from .passes import Game, Stopping, Sums, TrainingSet, mean_loss, naming_rows, run_passes
@@ -99,8 +99,8 @@ class Learner(River):
 
     @property
     def _bias(self) -> float:
-        """The value of the constant coordinate; 0: there is none, or nothing has fixed it yet."""
-        return chosen(self, "intercept_scaling") if self.fit_intercept else 0.0
+        """The value of the constant coordinate; 0: there is none, or something is yet to be fixed."""
+        return chosen(self, "intercept_scaling") if self.fit_intercept and not is_unfixed(self) else 0.0
 
     @property
     def _averages(self) -> bool:
