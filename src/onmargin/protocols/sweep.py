@@ -21,7 +21,7 @@ from ..interface.lanes import Place, sweep_in_lanes
 from ..interface.learner import Learner
 from ..results.progress import Progress
 from ..results.scoring import Scoring, scoring_of
-from ..results.sweep_result import DIVERGED, COLUMNS, Line, SweepResult
+from ..results.sweep_result import COLUMNS, DIVERGED, Line, SweepResult
 from .progressive import average_of, judged_by_average, progressive, require_scored_by
 
 Config = dict[str, Any]
