@@ -49,6 +49,11 @@ def plainly(cls: Any) -> dict[str, Any]:
     return {field.name: given[field.name] for field in dataclasses.fields(cls) if field.name in given}
 
 
+def as_fixed(model: Any) -> dict[str, Any]:
+    """The numbers that a model's first rows have fixed, to be told to another."""
+    return {name: getattr(model, name + "_", value) for name, value in model._fixed.items()}
+
+
 def plain(cls: Any, **parameters: Any) -> Any:
     """A learner as its formulas are: nothing is averaged, no data fixes the constant coordinate."""
     return cls(**plainly(cls) | parameters)

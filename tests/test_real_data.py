@@ -40,7 +40,7 @@ def test_reuters_needs_the_running_threshold():
     X, Y = svmlight("reuters21578/r90_counts.train.svm.gz", 10176, multilabel=True)
     X_test, Y_test = svmlight("reuters21578/r90_counts.test.svm.gz", 10176, multilabel=True)
     X, X_test, Y, Y_test = normalize(X), normalize(X_test), indicator(Y, 90), indicator(Y_test, 90)
-    ranking = om.PassiveAggressiveClassifier().partial_fit(X, sp.csr_matrix(Y))
+    ranking = om.PassiveAggressiveClassifier(multilabel="ranking").partial_fit(X, sp.csr_matrix(Y))
     reached = f1_score(Y_test, ranking.predict(X_test), average="micro", zero_division=0)
     at_zero = ranking.decision_function(X_test) + ranking.threshold_ > 0
     assert reached > 0.7 > 0.1 > f1_score(Y_test, at_zero.astype(int), average="micro", zero_division=0)

@@ -71,7 +71,11 @@ def __getattr__(name: str) -> Any:
     elif name in _HOMES:
         value = getattr(import_module(f".{_HOMES[name]}", __name__), name)
     else:
-        raise AttributeError(f"onmargin has no {name!r}; known are {', '.join(__all__)}")
+        from difflib import get_close_matches  # only here: import is light
+
+        near = get_close_matches(name, __all__, 1, 0.8)
+        hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(__all__)}"
+        raise AttributeError(f"onmargin has no {name!r}; {hint}")
     globals()[name] = value
     return value
 

@@ -17,6 +17,7 @@ from river import base, checks
 
 import onmargin as om
 from tests.once import as_plain_python
+from tests.students import PLAIN
 
 from . import refusals
 from .test_kernel_conformance import failures
@@ -127,7 +128,7 @@ def test_a_sampler_with_bad_parameters(told: Any, words: str) -> None:
             assert "\n" not in str(caught.value)
         if model.__sklearn_is_fitted__():
             model.set_params(**{name: good[name] for name in told})
-            plain = om.Perceptron(**CLASSES).partial_fit(X, TWO)
+            plain = om.Perceptron(**CLASSES, **PLAIN).partial_fit(X, TWO)
             assert_array_equal(model.coef_, plain.coef_)
             assert model.n_queries_ == 0
 

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 import onmargin as om
 
+from ..students import as_fixed
 from ..uncompiled import Comparisons
 
 CLASSIFIERS = {
@@ -72,10 +73,8 @@ def test_any_split_into_blocks_is_one_pass_bit_for_bit(name, seed, classes, spar
     weights = np.random.default_rng(seed + 1).random(60) * (np.arange(60) % 5 > 0)
     make = CLASSIFIERS[name]
     whole = make(average=average, classes=range(classes)).partial_fit(X, y, sample_weight=weights)
-    once = make(
-        average=average, classes=range(classes), max_iter=1, shuffle=False,
-        intercept_scaling=whole.intercept_scaling_,
-    ).fit(X, y, sample_weight=weights)  # fmt: skip
+    told = {"average": average, "classes": range(classes)}
+    once = make(**told, max_iter=1, shuffle=False, **as_fixed(whole)).fit(X, y, sample_weight=weights)
     split = make(average=average, classes=range(classes))
     edges = [0, *sorted(cuts), 60]
     for start, stop in zip(edges, edges[1:], strict=False):

@@ -121,7 +121,6 @@ def test_the_tolerance_of_a_projectron_stays_as_it_was() -> None:
         (om.PassiveAggressiveClassifier(kernel="rbf", margin=0), "margin=0 from an empty support"),
         (om.Pegasos(kernel="rbf", project=True), "project=True is for the linear form; leave it out"),
         (om.Pegasos(kernel="rbf", prior=([[1.0, 2.0, 3.0]], 0.0)), "prior= is for the linear form"),
-        (om.Pegasos(kernel="rbf", average=0.5), "average=0.5 is for the linear form"),
         (om.Pegasos(kernel="rbf", fit_intercept="free"), "fit_intercept='free' is for the linear form"),
         (om.Pegasos(kernel="rbf", budget=5, batch_size=2), "set batch_size=1, or budget=None"),
     ],

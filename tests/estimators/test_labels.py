@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 import onmargin as om
 
-from ..students import plain
+from ..students import as_fixed, plain
 
 CLASSIFIERS = [
     om.Perceptron, om.PassiveAggressiveClassifier, om.MIRA, om.AROW, om.SoftConfidenceWeighted,
@@ -64,8 +64,9 @@ def test_a_stream_of_two_classes_equals_both_known(cls: Any, begin: str, average
     announced = streamed(cls(average=average, classes=("no", "yes")), labels.tolist(), dicts(rows))
     growing = cls(average=average, growing=True).partial_fit(rows, labels)
     known = cls(average=average).partial_fit(rows, labels, classes=["yes", "no"])
-    values = {"intercept_scaling": known.intercept_scaling_} | ({"r": known.r_} if cls is om.AROW else {})
-    fitted = cls(average=average, max_iter=1, shuffle=False, **values).fit(rows, labels)  # (by all rows)
+    fitted = cls(average=average, max_iter=1, shuffle=False, **as_fixed(known)).fit(
+        rows, labels
+    )  # (by all rows)
     assert_same(stream, announced)
     assert_same(growing, known)
     assert_same(fitted, known)

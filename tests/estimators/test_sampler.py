@@ -425,3 +425,19 @@ def test_plain_python(name, written):
 
 if __name__ == "__main__":
     comparisons.write(sys.argv[1])
+
+
+# ---- refusals name the row of the table that was given
+
+
+def test_a_row_is_named_as_it_was_given_whatever_order_it_was_seen_in() -> None:
+    bad, missing = X.copy(), TWO.astype(float)
+    bad[150, 2], missing[[3, 150]] = np.nan, np.nan
+    everything = om.SelectiveSampler(om.Perceptron(), delta=np.inf, random_state=0)
+    for refit in (True, False):
+        with pytest.raises(ValueError, match="^row 150 has a NaN in column 2; "):
+            everything.set_params(refit=refit).fit(bad, TWO)
+    with pytest.raises(ValueError, match=r"^row (3|150) was asked for and has no label"):
+        everything.fit(X, missing)
+    with pytest.raises(ValueError, match="^row 150 has a NaN in column 2; "):
+        om.SelectiveSampler().partial_fit(bad, np.where(np.arange(ROWS) < 9, np.nan, TWO), classes=[0, 1])

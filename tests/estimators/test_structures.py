@@ -13,6 +13,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.datasets import load_digits
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
 
 import onmargin as om
 from onmargin.errors import BadInput
@@ -321,3 +322,21 @@ def test_an_interrupt_in_decode_changes_nothing():
         model.partial_fit(X, Y)
     assert_array_equal(model.coef_, before)
     assert model.t_ == 60
+
+
+@pytest.mark.parametrize("nothing", [np.zeros(0), sp.csr_matrix((1, 0))], ids=["numbers", "sparse"])
+def test_a_map_without_features_is_refused(nothing):
+    model = om.CandidateClassifier(decode=lambda weights, x: [0], features=lambda x, y: nothing)
+    with pytest.raises(
+        BadInput, match="^features gave .* for the right structure of example 0; wanted numbers"
+    ):
+        model.fit(X, Y)
+
+
+def test_what_does_not_take_structures_says_what_does():
+    with pytest.raises(BadInput, match=r"CandidateClassifier\(decode=...\) is not swept; use GridSearchCV"):
+        om.sweep(learner(), {"C": [0.1, 1.0]}, X, Y)
+    with pytest.raises(BadInput, match="learns from whole groups, not row by row; use its fit"):
+        om.progressive(learner(), X, Y)
+    search = GridSearchCV(learner(), {"C": [0.1, 1.0]}, cv=2).fit(X, Y)
+    assert search.best_score_ > 0.0

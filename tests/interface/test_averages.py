@@ -290,3 +290,14 @@ def test_half_is_better_than_all_of_them() -> None:
         for a in ({}, {"average": True})
     )
     assert np.mean(halves) < np.mean(wholes)
+
+
+@pytest.mark.parametrize("name", ["adagrad", "coin"])
+def test_rows_of_weight_0_leave_the_mean(name: str) -> None:
+    """They are not seen, one by one or in a table."""
+    model = om.FTRLClassifier(regularizer=name, **PASSES).fit(X, Y)
+    before = model.decision_function(X)
+    model.partial_fit(MORE, MORE_Y, sample_weight=np.zeros(25))
+    model.learn_one(dict(enumerate(MORE[0].tolist())), 1, w=0.0)
+    np.testing.assert_array_equal(model.decision_function(X), before)
+    assert np.abs(model.partial_fit(MORE, MORE_Y).decision_function(X) - before).max() > 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -311,3 +312,52 @@ def test_class_weights_hold_for_any_seed(model: Any, monkeypatch: pytest.MonkeyP
             estimator_checks, "set_random_state", lambda m, s=0, seed=seed: m.set_params(random_state=seed)
         )
         estimator_checks.check_class_weight_classifiers(type(model).__name__, clone(model))
+
+
+@pytest.mark.parametrize("model", [om.AROW(classes=(0, 1)), om.PairedClassifier(classes=(0, 1))])
+def test_a_first_row_that_is_next_to_empty_fixes_numbers_as_one_of_length_1(
+    model: Any, tmp_path: Any
+) -> None:
+    """Its squared length is hardly above 0: r = 0.1 |x|^2 would be 0, and C = 0.1 / |x|^2 infinite."""
+    first = [2.3e-162, 0.0, 0.0]
+    as_of_one = clone(model).partial_fit([[1.0, 0.0, 0.0]], [1])
+    one = clone(model)
+    one.learn_one({"a": first[0]}, 1)
+    for begun in (clone(model).partial_fit([first], [1]), one):
+        assert {name: value for name, value in begun._fixed.items() if name != "intercept_scaling"} == {
+            name: value for name, value in as_of_one._fixed.items() if name != "intercept_scaling"
+        }
+        om.save(begun, tmp_path / "short.onm")
+        assert om.load(tmp_path / "short.onm")._fixed == begun._fixed
+
+
+@pytest.mark.parametrize("turn", [1, -1])
+def test_merged_models_have_what_one_of_them_has_fixed(turn: int, tmp_path: Any) -> None:
+    """And nothing else: a PairedClassifier's C, not a constant coordinate that has no rule there."""
+    made = om.PairedClassifier(classes=(0, 1), random_state=0)
+    empty, other = clone(made).partial_fit(0 * X, Y), clone(made).partial_fit(50 * X, Y)
+    merged = om.merge([empty, other][::turn])
+    assert merged._fixed == other._fixed and merged.C_ == other.C_
+    om.save(merged, tmp_path / "merged.onm")
+    read = om.load(tmp_path / "merged.onm").partial_fit(X, Y)
+    np.testing.assert_array_equal(scores(read), scores(merged.partial_fit(X, Y)))
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        om.PairedClassifier,
+        partial(om.AROW, intercept_scaling=1.0),
+        partial(om.FTRLClassifier, intercept_scaling=1.0),
+    ],
+    ids=["paired", "AROW", "FTRL"],
+)
+def test_a_given_constant_is_no_part_of_a_dicts_length(make):
+    """Neither is an empty dict a row of its length."""
+    rows, labels = np.array([[0.0, 0.0], [1.0, 3.0], [2.0, 1.0]]), [1, 0, 1]
+    stream = make(classes=[0, 1])
+    for row, label in zip(rows, labels, strict=True):
+        stream.learn_one(dict(enumerate(row.tolist())), label)
+    table = make(classes=[0, 1]).partial_fit(rows, labels)
+    assert stream._fixed == table._fixed
+    np.testing.assert_allclose(stream.coef_, table.coef_, rtol=1e-12)

@@ -142,3 +142,19 @@ def test_a_ball_has_no_features_to_name():
         ball = om.PassiveAggressiveUniclass(kernel=kernel, epsilon=0.5).fit(X)
         with pytest.raises(BadInput, match="a ball has a distance"):
             ball.top_features()
+
+
+def test_pools_take_labels_that_are_tuples() -> None:
+    rows = np.random.default_rng(3).normal(size=(30, 2))
+    pool = om.Pool(om.Perceptron(), rows, random_state=0)
+    asked = pool.next(8)
+    pool.answer(asked, [("left", 1), ("right", 2)] * 4)
+    assert set(pool.refit().predict(rows)) <= {("left", 1), ("right", 2)}
+    assert len(pool.next(2)) == 2
+
+
+@pytest.mark.parametrize("k", [-1, 1.5, "two", True])
+def test_so_many_features_are_a_whole_number(k: object) -> None:
+    model = om.Perceptron().fit([[1.0, 0.0], [0.0, 1.0]], [0, 1])
+    with pytest.raises(ValueError, match="^k=.*; wanted a whole number of at least 1"):
+        model.top_features(k)

@@ -29,7 +29,7 @@ HANDED_ON = {
 }  # fmt: skip
 ONE_THING = {
     "t_", "threshold_", "gamma_", "budget_", "lam_", "p_", "n_features_in_", "kind", "intercept_scaling_",
-    "n_given_up_", "n_rewards_", "r_", "radius_", "regularizer_",
+    "n_given_up_", "n_rewards_", "r_", "radius_", "regularizer_", "rate_", "C_",
 }  # fmt: skip
 PARAMETERS = {"clone", "mutate", "set_params", "row", "numbers", "not_in_river"}
 

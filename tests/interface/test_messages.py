@@ -7,6 +7,7 @@ import time
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 import onmargin as om
 from onmargin.errors import BadInput, BadType, shown
@@ -227,3 +228,42 @@ def test_p_is_there_where_there_is_a_p():
     with pytest.raises(AttributeError, match="p_ is of regularizer='pnorm'"):
         om.FTRLClassifier().fit(X, Y).p_  # noqa: B018
     assert 1 < om.FTRLClassifier(regularizer="pnorm").fit(X, Y).p_ <= 2
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda: om.PassiveAggressiveClassifier(gama=1.0), "'gama'; did you mean gamma=?"),
+        (lambda: om.Perceptron(averge=True), "did you mean average=?"),
+        (lambda: om.AROW(C=1.0), "use r= (as 1 / (2 C))"),
+        (lambda: om.Pegasos(C=1.0), "use lam= (as 1 / (C times the rows))"),
+        (lambda: om.Perceptron(nonsense=1), "known are"),
+    ],
+)
+def test_a_misspelt_parameter_is_answered_with_its_name(make, said):
+    with pytest.raises(BadType, match=re.escape(said)):
+        make()
+
+
+def test_a_misspelt_name_is_answered_with_ours():
+    with pytest.raises(AttributeError, match="did you mean PassiveAggressiveClassifier"):
+        _ = om.PassiveAgressiveClassifier
+    with pytest.raises(AttributeError, match="known are"):
+        _ = om.SGDClassifier
+
+
+@pytest.mark.parametrize("texts", [["buy pills", "see you"], [["red", 1.0], ["blue", 2.0]]])
+def test_text_in_place_of_numbers_is_told_what_to_do(texts):
+    model = om.PassiveAggressiveClassifier()
+    for call in (model.fit, lambda X, y: model.partial_fit(X, y, classes=[0, 1])):
+        with pytest.raises(BadInput, match=r"X holds text .*; wanted numbers; .*TfidfVectorizer") as refused:
+            call(np.array(texts, object), [0, 1])
+        assert "\n" not in str(refused.value) and len(str(refused.value)) < 300
+
+
+def test_a_regressor_whose_targets_are_far_away_says_what_helps():
+    with pytest.warns(ConvergenceWarning, match="standardise X and y .*raise max_iter"):
+        om.PassiveAggressiveRegressor(max_iter=3, random_state=0).fit(X, 1000.0 + 100.0 * X[:, 0])
+    with pytest.warns(ConvergenceWarning, match="still falling") as caught:
+        om.Perceptron(max_iter=2, tol=1e-9, random_state=0).fit(X, Y)
+    assert "standardise" not in str(caught[0].message)

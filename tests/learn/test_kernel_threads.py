@@ -10,6 +10,7 @@ from threadpoolctl import threadpool_limits
 
 import onmargin as om
 from onmargin.models.products import ENOUGH, TILE, sharing, threads_allowed
+from tests.students import PLAIN
 
 DRAW = np.random.default_rng(0)
 X, Y = DRAW.normal(size=(2800, 4)), DRAW.choice([-1, 1], 2800)  # no rule: nearly all rows are kept
@@ -18,7 +19,9 @@ X, Y = DRAW.normal(size=(2800, 4)), DRAW.choice([-1, 1], 2800)  # no rule: nearl
 def learned(threads, **options):
     """A learner that keeps more vectors than threads are worth while for."""
     with threadpool_limits(threads, "blas"):
-        model = om.PassiveAggressiveClassifier(kernel="rbf", gamma=5.0, C=0.3, classes=(-1, 1), **options)
+        model = om.PassiveAggressiveClassifier(
+            kernel="rbf", gamma=5.0, C=0.3, classes=(-1, 1), **(PLAIN | options)
+        )
         model.partial_fit(X[:2000], Y[:2000]).partial_fit(X[2000:], Y[2000:])
         return model, model.decision_function(X[:300]), model.decision_function(X[:20])
 

@@ -322,3 +322,24 @@ def test_a_task_that_goes_mad_changes_nothing(task, said):
         assert_array_equal(model.coef_, before)
     model.learn_one(DICTS[1], int(Y[1]))
     assert model.t_ == rounds + 1 and model.n_features_in_ == 4
+
+
+@pytest.mark.parametrize("task", [("highest", "top"), ("highest", over_rivals), ("highest", "top", "never")])
+def test_our_names_in_a_task_of_ones_own_are_shown_and_kept(task, tmp_path):
+    recipe = om.Recipe(task, step="pa1")
+    names = tuple(one if isinstance(one, str) else one.__name__ for one in task)
+    assert repr(recipe) == f"Recipe(task={names!r}, loss='hinge', step='pa1', space='l2')"
+    assert hash(recipe) == hash(pickle.loads(pickle.dumps(recipe)))
+    model = om.OnlineClassifier(recipe, classes=[0, 1, 2]).partial_fit(X, Y)
+    om.save(model, tmp_path / "own.onm")
+    read = om.load(tmp_path / "own.onm", parts={"over_rivals": over_rivals})
+    assert_array_equal(read.decision_function(X), model.decision_function(X))
+
+
+def test_a_demand_that_pulls_its_margin_down_is_called_by_its_name():
+    def lowers(scores, target, pull):
+        pull[target] = -1.0
+        return scores[target], 1.0
+
+    with pytest.raises(BadInput, match="^the demand 'lowers' pulls its margin down; "):
+        om.Recipe(("highest", lowers))

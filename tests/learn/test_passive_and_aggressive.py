@@ -159,7 +159,7 @@ def test_two_rows_with_half_the_aggressiveness_equal_one_row(step):
     X, y, h = stream("pa1.binary")
     sets = np.c_[y == "no", y == "yes"].astype(int)
     one = om.PassiveAggressiveClassifier(step=step, C=0.3)
-    two = om.PassiveAggressiveClassifier(step=step, C=0.15)
+    two = om.PassiveAggressiveClassifier(step=step, C=0.15, multilabel="ranking")
     single = om.progressive(one, X, y, sample_weight=h)
     double = om.progressive(two, X, sets, sample_weight=h)
     assert_allclose(two.coef_[1] - two.coef_[0], one.coef_[0], rtol=1e-9, atol=1e-12)

@@ -163,7 +163,7 @@ def test_own_numbers_reach_step_and_space():
     recipe = om.Recipe(step=by_own, space=scaled, own=[2.0, 0.15])
     own = om.OnlineClassifier(recipe, average=True)
     run = om.progressive(own, X, y, sample_weight=h)
-    ours = om.FTRLClassifier(rate=0.3, average=True)
+    ours = om.FTRLClassifier(rate=0.3, regularizer="l2", average=True)
     expected = om.progressive(ours, X, y, sample_weight=h)
     assert_allclose(run.scores, expected.scores, **EXACT)
     assert_allclose(own.coef_, ours.coef_, **EXACT)

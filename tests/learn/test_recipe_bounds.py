@@ -71,3 +71,15 @@ def test_a_helper_is_compiled_of_what_it_sees_now():
     moved = om.OnlineClassifier(om.Recipe(step=scope["rate"]), fit_intercept=False)
     moved.partial_fit([[1.0, 0.0]], [1], classes=[0, 1])
     assert moved.coef_.tolist() == [[3.0, 0.0]]
+
+
+def test_own_numbers_are_named_where_they_are_missing_and_shown_where_they_are_there():
+    def capped(loss, hyper):
+        return min(hyper.own[0], loss)
+
+    with pytest.raises(BadInput, match=r"beyond an array's end .*hyper.own has the numbers of Recipe\(own="):
+        om.Recipe(step=capped)
+    small, large = om.Recipe(step=capped, own=(0.1,)), om.Recipe(step=capped, own=(1.0,))
+    assert "own=(0.1,)" in repr(small) and repr(small) != repr(large)
+    table = om.sweep(om.OnlineClassifier(small), {"recipe": [small, large]}, X, Y).table
+    assert table["recipe"].astype(str).nunique() == 2

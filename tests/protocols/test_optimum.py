@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
@@ -67,7 +69,7 @@ def test_every_kind_of_linear_learner_without_more_than_weights_can_be_merged():
         om.Perceptron,
         om.PassiveAggressiveClassifier,
         om.MIRA,
-        om.FTRLClassifier,
+        partial(om.FTRLClassifier, regularizer="l2"),
         lambda: om.PassiveAggressiveClassifier(average=True),
     ):
         first, second = (make().partial_fit(X[i::2], THREE[i::2], classes=[0, 1, 2]) for i in range(2))

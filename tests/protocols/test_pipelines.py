@@ -341,3 +341,11 @@ def test_every_byte_of_a_pipeline_counts(name, files, tmp_path):
                 assert "\n" not in str(error)
             else:
                 assert path.read_bytes() == data
+
+
+def test_a_pipeline_of_river_is_told_that_scikit_learns_are_taken(tmp_path):
+    preprocessing = pytest.importorskip("river.preprocessing")
+    with pytest.raises(
+        BadInput, match=r"got Pipeline of river; .* scikit-learn's Pipelines .*save the learner"
+    ):
+        om.save(preprocessing.StandardScaler() | om.AROW(), tmp_path / "m.onm")

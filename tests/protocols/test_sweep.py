@@ -27,7 +27,7 @@ FAMILIES = {
     "passive-aggressive": (om.PassiveAggressiveClassifier(), "C", {"step": ["pa1", "pa2"]}),
     "Perceptron": (om.Perceptron(), "rate", {}),
     "Pegasos": (om.Pegasos(), "lam", {}),
-    "FTRL": (om.FTRLClassifier(), "rate", {"loss": ["hinge", "logistic"]}),
+    "FTRL": (om.FTRLClassifier(regularizer="l2"), "rate", {"loss": ["hinge", "logistic"]}),
     "regression": (om.PassiveAggressiveRegressor(), "C", {"epsilon": [0.0, 0.1, 0.5]}),
 }
 
@@ -228,7 +228,7 @@ from onmargin.compiled import parts
 X = np.random.default_rng(0).standard_normal((30, 3))
 y = (X[:, 0] > 0).astype(int)
 result = om.sweep(om.PassiveAggressiveClassifier(), {"C": [0.1, 1.0]}, X, y)
-om.sweep(om.Pegasos(), {"lam": [0.1, 1.0]}, X, y)
+om.sweep(om.Pegasos(average=True), {"lam": [0.1, 1.0]}, X, y)
 done = parts._specialised.values()
 swept = [name for name in parts._specialised if "sweep" in name]
 misses = sum(sum(f.stats.cache_misses.values()) for f in done)

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..errors import BadInput
 from ..features.matrices import read_only
+from ..interface.draws import generator_of
 from ..interface.fields import Averaged, Intercept, Passes, Shuffled, above_zero, flag, learner, one_of, plain
 from ..interface.groups import Grouped, Rounds, no_rounds, read_groups, weights_of_groups
 from ..interface.guard import answers, changes
@@ -53,7 +54,8 @@ class CandidateClassifier(Grouped, Passes, Shuffled, Intercept, Averaged):
     step : "pa" (no cap), "pa1", "pa2" (C is the price of squared slack) or "perceptron" (tau = 1 where the
         right one does not score highest).
     C : aggressiveness.
-    average : predict with the mean of the weights that predicted.
+    average : "auto" (`fit` ends with the mean of the weights that predicted, streams go on with the last),
+        True (that mean in both) or False.
     features : `features(x, y)` is Phi(x, y): numbers (always as many), or a sparse row.
     decode : `decode(weights, x)` is the y of the highest score <weights, Phi(x, y)>: the rival s is what
         would be answered. With a third argument, y, it is asked for the highest score plus cost while it
@@ -145,7 +147,7 @@ class CandidateClassifier(Grouped, Passes, Shuffled, Intercept, Averaged):
             model = self._model.copy()
             self._refresh(model, fitting=passes)
         self._model, width, step = model, self.n_features_in_, self.step
-        generator = self._generator(3)
+        generator = generator_of(self, 3)
 
         def order() -> np.ndarray:
             return generator.permutation(count) if self.shuffle else np.arange(count)

@@ -53,7 +53,7 @@ class Planned(NamedTuple):
 
 def short(length: float) -> float:
     """C by the length of a row: a tenth of the step that would meet a margin of 1."""
-    return 0.1 / length**2
+    return 0.1 / length / length
 
 
 SHORT_STEPS = Rule(short, short, before=1.0)

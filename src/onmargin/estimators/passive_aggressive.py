@@ -54,11 +54,13 @@ class PassiveAggressiveClassifier(
     multilabel : "calibrated" (a dummy label cuts the set) or "ranking" (a running threshold does).
     cost : (K, K) costs of answering the column where the row is true; the margin asked for is their
         square root. `cost_update`: "max_loss" or "prediction".
-    average : predict with the mean of the weights that predicted.
+    average : "auto" (`fit` ends with the mean of the weights that predicted, streams go on with the last),
+        True (that mean in both) or False.
     horizon : None, or how many rounds are remembered: w is multiplied by 1 - 1 / horizon every round.
     kernel, gamma, degree, coef0, budget : the kernel form, |x|^2 being k(x, x); see `om.kernels`.
 
-    `sample_weight` and `class_weight` multiply C (they have no effect on step="pa").
+    `sample_weight` and `class_weight` multiply C, so they act only where steps reach it: lower C (0.01) with
+    them. They have no effect on step="pa".
 
     Reference: Crammer, Dekel, Keshet, Shalev-Shwartz & Singer 2006.
 

@@ -40,7 +40,8 @@ class PairedRanker(Grouped, Passes, Shuffled, Intercept, Averaged):
     rule : "auc" or "max_violators".
     C : the longest step.
     margin : None is 2 for "auc" (1 is Keshet et al.'s form) and 1 for "max_violators".
-    average : predict with the mean of the weights that predicted.
+    average : "auto" (`fit` ends with the mean of the weights that predicted, streams go on with the last),
+        True (that mean in both) or False.
 
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)

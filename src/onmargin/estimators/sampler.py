@@ -24,7 +24,7 @@ from ..interface.fields import (
 )
 from ..interface.guard import answers
 from ..interface.labels import items
-from ..interface.missing import one_kind, rows_of
+from ..interface.missing import numbered, one_kind, rows_of
 from ..interface.tables import Table
 from ..learn.queries import RULES
 from ..models.asking import Chosen
@@ -156,7 +156,8 @@ class SelectiveSampler(MetaEstimatorMixin, AsksForLabels):  # type: ignore[misc]
         )  # some may not have been bought
         fresh.tol, fresh._entropy = None, seed_of(self)  # (few rows: all passes, and no warning)
         mine = None if weights is None else weights[self.queried_]
-        fresh._fit(rows_of(X, self.queried_), bought, None, None, mine)
+        with numbered(self.queried_):
+            fresh._fit(rows_of(X, self.queried_), bought, None, None, mine)
         (fresh.classes, fresh.tol), rule.active = given, False
         self.estimator_, self._asking = fresh, rule
         self._rule(fresh)

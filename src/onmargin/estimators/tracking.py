@@ -7,7 +7,7 @@ from ..interface.fields import Labelled, Linear, above_zero, is_auto, learner
 from ..interface.fixed import CLASSES, Rule, chosen
 from ..models.weights import Numbers
 
-STEPS = Rule(lambda length: 300.0 * length, lambda length: 300.0 * length, before=300.0)
+STEPS = Rule(lambda length: 1000.0 * length, lambda length: 1000.0 * length, before=1000.0)
 
 
 @learner
@@ -50,7 +50,7 @@ class ProjectedPerceptron(Classifier, Linear, Labelled):
 
     Parameters
     ----------
-    radius : of the ball; a small one forgets fast. "auto" (`radius_`): 300 steps along the median row in
+    radius : of the ball; a small one forgets fast. "auto" (`radius_`): 1,000 steps along the median row in
         `fit`, along the first row in streams.
     rate : length of a step; below 2 / R^2 for the bound.
 

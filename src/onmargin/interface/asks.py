@@ -29,7 +29,7 @@ from .draws import seed_of, uniforms
 from .guard import NOBODY, Change, alone, answers, changes, in_place
 from .inner import Inner
 from .labels import as_they_are, check_label, distinct, is_missing, shortened
-from .missing import are_known, filled, indexable, known_labels, labels_of, one_kind, rows_of
+from .missing import are_known, filled, indexable, known_labels, labels_of, numbered, one_kind, rows_of
 from .other_names import refuse_params
 from .river import River
 from .shares import EVEN, Share, Sides
@@ -173,8 +173,9 @@ class AsksForLabels(ClassifierMixin, River):  # type: ignore[misc]
         if getattr(inner, "shuffle", True) and not precomputed:
             order = np.random.default_rng([seed_of(self), 3]).permutation(len(labels))
             X, weights = rows_of(X, order), None if weights is None else weights[order]
-        self._run(X, labels[order], there[order], Wanted(weights, full=False))
-        self._learn_again(X, labels[order], weights)
+        with numbered(order):
+            self._run(X, labels[order], there[order], Wanted(weights, full=False))
+            self._learn_again(X, labels[order], weights)
         self.queried_, self.n_iter_ = order[self.queried_], 1
         return self
 
@@ -226,13 +227,12 @@ class AsksForLabels(ClassifierMixin, River):  # type: ignore[misc]
             rows = X if step >= count else rows_of(X, np.arange(some.start, some.stop))
             mine = None if wanted.sample_weight is None else wanted.sample_weight[some]
             coins = self._coins(inner, some.stop - some.start, mine) if wanted.chance is None else None
-            run = inner.watch(
-                rows, answers[some],
-                wanted._replace(
-                    sample_weight=mine, chance=coins if coins is not None else wanted.chance[some],
-                    classes=wanted.classes if first == 0 else None, full=True, asking=self._rule(inner),
-                ),
+            now = wanted._replace(
+                sample_weight=mine, chance=coins if coins is not None else wanted.chance[some],
+                classes=wanted.classes if first == 0 else None, full=True, asking=self._rule(inner),
             )  # fmt: skip
+            with numbered(range(first, count)):
+                run = inner.watch(rows, answers[some], now)
             asked = np.asarray(run.queried, bool)
             unanswered = asked & ~there[some]
             if unanswered.any():
@@ -329,7 +329,8 @@ class AsksForLabels(ClassifierMixin, River):  # type: ignore[misc]
         kept = np.flatnonzero(there)
         if len(kept):
             weights = None if weights is None else weights[kept]
-            inner._partial_fit(rows_of(X, kept), one_kind(labels[kept]), classes, weights, rule)
+            with numbered(kept):
+                inner._partial_fit(rows_of(X, kept), one_kind(labels[kept]), classes, weights, rule)
         elif inner._model is None:
             if known is None:
                 raise BadInput("no row has a label, and no classes are announced; give classes=")

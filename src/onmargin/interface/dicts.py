@@ -89,7 +89,8 @@ class Stream:
 
     def fix(self) -> None:
         """The first example with a length, packed, fixes what is left to the data."""
-        owner, square = self.owner, float(self.model.lengths(self.packer.rows, 1)[0])
+        owner, rows = self.owner, self.packer.rows._replace(bias=0.0)
+        square = float(self.model.lengths(rows, 1)[0])
         if square or any_row(owner):
             fix(owner, self.model, square)
             self.packer.use_constant(owner._bias)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 SOME = 1000  # rows whose median length is as good as that of all
 PART = 100
+SHORTEST = 1e-300  # |x|^2 of a row that is as good as empty: rules square a length, and divide by it
 
 Squares = Callable[[np.ndarray], np.ndarray]
 """|x|^2 (kernels: k(x, x)) of rows by their numbers, without the constant coordinate."""
@@ -92,8 +93,8 @@ def any_row(learner: Learner) -> bool:
 
 
 def fix(learner: Learner, model: Model, square: float, fitting: bool = False) -> None:
-    """What is left to the data, for good, by |x|^2 (where there is none: as for rows of length 1)."""
-    length = math.sqrt(square) if 0 < square < math.inf else 1.0
+    """What is left to the data, for good, by |x|^2 (where there is next to none: as for rows of length 1)."""
+    length = math.sqrt(square) if SHORTEST < square < math.inf else 1.0
     learner._fixed = {
         name: rule.of_table(length) if fitting else rule.of_row(length)
         for name, rule in learner._by_length.items()

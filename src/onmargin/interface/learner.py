@@ -28,7 +28,7 @@ from .before import Before
 from .dicts import BoundStream, Stream
 from .draws import generator_of, seed_of, uniforms
 from .fields import check_horizon, check_lasting, check_limits, is_auto, lasting
-from .fixed import CLASSES, Rule, chosen, fixed_by
+from .fixed import CLASSES, Rule, chosen, fixed_by, is_unfixed
 from .guard import NOBODY, Change, alone, answers, changes
 from .other_names import refuse_params
 from .passes import Game, Stopping, Sums, TrainingSet, mean_loss, naming_rows, run_passes
@@ -101,8 +101,8 @@ class Learner(River):
 
     @property
     def _bias(self) -> float:
-        """The value of the constant coordinate; 0: there is none, or nothing has fixed it yet."""
-        return chosen(self, "intercept_scaling") if self.fit_intercept else 0.0
+        """The value of the constant coordinate; 0: there is none, or something is yet to be fixed."""
+        return chosen(self, "intercept_scaling") if self.fit_intercept and not is_unfixed(self) else 0.0
 
     @property
     def _averages(self) -> bool:
@@ -258,14 +258,14 @@ class Learner(River):
     def _fix_constant(self, model: Model) -> None:
         """What hangs on the constant coordinate's value, which is known now."""
 
-    def _refresh(self, model: Model, fitting: bool = False) -> None:
+    def _refresh(self, model: Model, fitting: bool = False, seen: bool = True) -> None:
         """Go on with the parameters as they are now; a stream goes on from the weights, without a mean."""
         if not self._is_checked:
             self._check_lasting()
             self._check_parameters()
             self._is_checked = True
         self._form().refresh(model)
-        if self._averages_fits:
+        if self._averages_fits and seen:
             average_anew(model) if fitting else drop_mean(model)
 
     def _widen(self, model: Model, slots: int) -> None:
@@ -342,7 +342,7 @@ class Learner(River):
         if warm:
             self._refresh(model, fitting=True)
         self._model = model
-        if data.weights.size and not data.weights.any():
+        if not data.is_seen:
             raise BadInput("sample_weight is zero everywhere; wanted at least one weight above 0")
         model.open(data.size)
         self._run_passes(X, model, data)
@@ -375,7 +375,7 @@ class Learner(River):
         data = self._training_set(X, y, sample_weight)
         model = self._form().learning_copy(self._model, X, data)
         if not fresh:
-            self._refresh(model)
+            self._refresh(model, seen=data.is_seen)
         self._fit_in(model, X)
         data = fixed_by(self, model, X, data)
         model.open(data.size)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -9,10 +12,12 @@ import scipy.sparse as sp
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import column_or_1d
 
-from ..errors import BadInput
+from ..errors import BadInput, Diverged
 from ..features.matrices import canonical
 from .labels import Labels, is_missing, label_array, listed
 from .tables import Table
+
+ROW = re.compile(r"(the loss at |)row (\d+) ")  # how a line begins that names a row
 
 
 def split_missing(y: object, count: int) -> tuple[np.ndarray, np.ndarray]:
@@ -57,7 +62,8 @@ def filled(labels: np.ndarray, there: np.ndarray, known: list[Any]) -> np.ndarra
 
 def one_kind(labels: np.ndarray) -> np.ndarray:
     """An object array of one kind of labels as an array of that kind."""
-    if labels.dtype != object or len({type(label) for label in labels}) != 1:
+    kinds = {type(label) for label in labels}
+    if labels.dtype != object or len(kinds) != 1 or tuple in kinds:  # (of tuples it would be a table)
         return labels
     return np.array(labels.tolist())
 
@@ -77,6 +83,19 @@ def indexable(X: Any) -> Table:
 def rows_of(X: Table, which: np.ndarray) -> Table:
     """Some rows of a table."""
     return _safe_indexing(X, which)
+
+
+@contextmanager
+def numbered(rows: Sequence[int] | np.ndarray) -> Iterator[None]:
+    """Where some rows of a table are refused, the line names the row of the table: for row k, rows[k]."""
+    try:
+        yield
+    except BadInput as error:
+        said, kind = str(error), Diverged if isinstance(error, Diverged) else BadInput
+        found = ROW.match(said)
+        if found is None or int(found[2]) >= len(rows):
+            raise
+        raise kind(f"{found[1]}row {int(rows[int(found[2])])} {said[found.end() :]}") from None
 
 
 def labels_of(y: object, X: Table) -> tuple[np.ndarray, np.ndarray]:

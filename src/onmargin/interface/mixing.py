@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..errors import BadInput
-from .fields import is_auto
+from .fixed import is_unfixed
 from .learner import Learner
 
 
@@ -32,10 +32,20 @@ def mixed(learners: Sequence[Learner], shares: np.ndarray) -> Learner:
     value = next((other._bias for other in learners if other._bias), 0.0)
     scales = [other._bias / value if value else 0.0 for other in learners]
     merged = copy.deepcopy(first)
-    if value and is_auto(merged.intercept_scaling):
-        merged._fixed = {**merged._fixed, "intercept_scaling": value}
     merged._fitted().merge(models, shares, scales, first.n_features_in_)
+    _fix(merged, learners, value)
     return merged
+
+
+def _fix(merged: Learner, learners: Sequence[Learner], constant: float) -> None:
+    """What no row of the first has fixed yet is as the first of the others has it."""
+    known = next((other._fixed for other in learners if other._fixed), {})
+    found = {name: known[name] for name in merged._by_length if name in known}
+    if constant and "intercept_scaling" in merged._by_length:
+        found["intercept_scaling"] = constant
+    if found and is_unfixed(merged):
+        merged._fixed = found
+        merged._form().fix_numbers(merged._fitted())
 
 
 def _known(learner: Learner) -> tuple[object, object]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
+
 from ..errors import BadInput, BadType, shown
 
 LEAVE = "leave it out"
@@ -17,6 +19,7 @@ HINTS: dict[str, list[tuple[str, str]]] = {
     "seed": [("random_state", "use random_state=")],
     "n_iter": [("max_iter", "use max_iter=")],
     "eta0": [("rate", "use rate="), ("C", "use C="), ("prior", "the rate is 1 / (lam t); use lam=")],
+    "C": [("r", "use r= (as 1 / (2 C))"), ("prior", "use lam= (as 1 / (C times the rows))")],
     "beta": [("a", "use a="), ("r", "use r=")],
     "eta": [("form", "use confidence="), ("rate", "use rate=")],
     "nu": [("max_radius", "use epsilon= (the radius) or max_radius= (it is learned)")],
@@ -92,7 +95,8 @@ def ours_for(name: str, value: object, known: set[str]) -> str:
     if name in ("loss", "learning_rate") and "step" in known:
         return "use step='pa2'" if "squared" in str(value) or value == "pa2" else "use step='pa1'"
     said = [hint for parameter, hint in HINTS.get(name, []) if not parameter or parameter in known]
-    return said[0] if said else listed
+    near = [f"did you mean {ours}=?" for ours in get_close_matches(name, sorted(known), 1, 0.75)]
+    return [*said, *near, listed][0]
 
 
 def refuse_unknown(owner: object, given: dict[str, object], known: set[str]) -> None:

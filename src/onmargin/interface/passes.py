@@ -55,6 +55,11 @@ class TrainingSet(NamedTuple):
     weights: np.ndarray = NONE
     begins: int = 0  # before this row the constant coordinate is 0: nothing has fixed its value yet
 
+    @property
+    def is_seen(self) -> bool:
+        """Has any row a weight above 0? Others are not seen."""
+        return not self.weights.size or bool(self.weights.any())
+
     def rows_of(self, block: Block) -> Rows:
         """The rows as they are to a block, which does not go beyond `begins`."""
         return self.rows if block.first >= self.begins else self.rows._replace(bias=0.0)
@@ -226,6 +231,7 @@ class Stopping(NamedTuple):
     patience: int
     verbose: bool = False
     counts_mistakes: bool = True
+    advice: str = ""  # what may help beside more passes
 
 
 def _show(line: Line, what: str, before: int, done: int, sums: Sums) -> None:
@@ -255,7 +261,7 @@ def run_passes(
     line.show(f"{number} passes", number * count, sums, last=True)
     if tol is not None and most > 1 and stale == 0:
         warn(
-            f"the {judged} was still falling after max_iter={most} passes; raise "
+            f"the {judged} was still falling after max_iter={most} passes; {stopping.advice}raise "
             "max_iter, or set tol=None to run exactly that many",
             ConvergenceWarning,
         )

@@ -11,6 +11,7 @@ from .dicts import Example, learn_many, learn_one, open_stream, predict_many
 from .fixed import NUMBERS
 from .guard import alone, answers, changes, in_place
 from .learner import Learner
+from .passes import Stopping
 
 
 class Regressor(RegressorMixin, Learner):  # type: ignore[misc]
@@ -72,6 +73,9 @@ class Regressor(RegressorMixin, Learner):  # type: ignore[misc]
     def predict_many(self, X: object) -> Any:
         """A frame's answers as a series."""
         return predict_many(self, X, self.predict_one, self.predict)
+
+    def _stopping(self) -> Stopping:
+        return super()._stopping()._replace(advice="standardise X and y (TransformedTargetRegressor), ")
 
     def _losses_of(self, scores: np.ndarray, y: object) -> np.ndarray:
         return np.asarray(np.maximum(0.0, np.abs(scores[:, 0] - y) - self.epsilon))

@@ -145,7 +145,7 @@ def _columns(facts: Facts, begun: bool) -> Columns:
 def _as_it_began(learner: Learner, begun: Facts) -> Iterator[None]:
     """The parameters that shape the state as they were when learning began, checked as `fit` does."""
     now = lasting(learner)
-    if now.keys() != begun.keys():
+    if not begun.keys() <= now.keys():
         raise Misfit("the parameters it began with are not those of its class")
     learner.__dict__.update(begun)
     try:

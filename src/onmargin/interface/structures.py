@@ -60,11 +60,11 @@ def _entries(given: object) -> tuple[int, np.ndarray, np.ndarray]:
     """Width, columns and values of a row of numbers."""
     if sp.issparse(given):
         row = canonical(given)
-        if row.shape[0] != 1 or row.dtype.kind not in "biuf":
+        if row.shape[0] != 1 or not row.shape[1] or row.dtype.kind not in "biuf":
             raise Misshapen
         return int(row.shape[1]), np.asarray(row.indices), np.asarray(row.data, np.float64)
     numbers = np.asarray(given)
-    if numbers.ndim != 1 or numbers.dtype.kind not in "biuf":
+    if numbers.ndim != 1 or not numbers.size or numbers.dtype.kind not in "biuf":
         raise Misshapen
     columns = np.flatnonzero(numbers)
     return len(numbers), columns, np.asarray(numbers[columns], np.float64)

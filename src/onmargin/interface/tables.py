@@ -24,6 +24,8 @@ DTYPES = [np.float64, np.float32]
 OPTIONS: dict[str, Any] = {"accept_sparse": "csr", "dtype": DTYPES, "ensure_all_finite": False}
 
 LONG = 300  # characters of a refusal that is not ours
+TEXT = "could not convert string to float"
+VECTORISE = "turn texts into columns by TfidfVectorizer, categories by OneHotEncoder"
 
 HEAVIEST = 1e100  # a weight beyond this would move further than numbers reach
 
@@ -227,6 +229,8 @@ def in_one_line() -> Iterator[None]:
         yield
     except (TypeError, ValueError) as error:
         said = str(error)
+        if said.startswith(TEXT):
+            raise BadInput(f"X holds text ({said[:60]}...); wanted numbers; {VECTORISE}") from None
         if "\n" not in said and len(said) < LONG:
             raise
         kind = BadType if isinstance(error, TypeError) else BadInput

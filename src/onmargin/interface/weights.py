@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..errors import BadInput, extra, plain_number, shown
+from ..errors import BadInput, extra, plain_number, require_whole, shown
 from ..features.matrices import canonical
 from ..features.slots import Slots
 from ..features.tables import to_rows
@@ -246,8 +246,10 @@ def names_of(owner: Learner, given: object) -> list[Hashable]:
     return names
 
 
-def top_features(owner: Learner, table: np.ndarray, k: int, feature_names: object = None) -> Any:
+def top_features(owner: Learner, table: np.ndarray, k: int | None, feature_names: object = None) -> Any:
     """The k heaviest features of every output: columns class, feature, weight."""
+    if k is not None:
+        require_whole("k", k)
     names, rows = names_of(owner, feature_names), []
     for label, weights in zip(owner._targets().output_names(), table, strict=True):
         heaviest = np.argsort(-np.abs(weights), kind="stable")[:k]

@@ -105,6 +105,8 @@ class Recipe:
         words = [f"{role}={_word(value)!r}" for role, value in shown.items()]
         if self.own_task is not None:
             words[0] = f"task={tuple(map(_word, self.given['task']))!r}"
+        if len(self.own):
+            words.append(f"own={tuple(map(float, self.own))}")
         return f"Recipe({', '.join(words)})"
 
     def __reduce__(self) -> Any:
@@ -233,11 +235,10 @@ def _numbers(own: Any) -> np.ndarray:
 
 
 def _word(value: Any) -> Any:
-    if isinstance(value, str):
-        return value
-    if isinstance(value, Space):
-        return value.name
-    return plain(value[0] if isinstance(value, tuple) else value).__name__
+    first = value[0] if isinstance(value, tuple) and not isinstance(value, Space) else value
+    if isinstance(first, str):
+        return first
+    return first.name if isinstance(first, Space) else plain(first).__name__
 
 
 def _again(given: dict[str, Any], own: np.ndarray) -> Recipe:

@@ -62,7 +62,12 @@ def bare(role: str, function: Part) -> Part:
     places = [ARGUMENTS[role].index(name) for name in given]
 
     def played(*arguments: object) -> object:
-        return source(*(_seen(arguments[place]) for place in places))
+        try:
+            return source(*(_seen(arguments[place]) for place in places))
+        except IndexError as error:
+            if "own" not in source.__code__.co_names:
+                raise
+            raise IndexError(f"{error}; hyper.own has the numbers of Recipe(own=...)") from None
 
     return played
 

@@ -129,7 +129,7 @@ class Trial(NamedTuple):
         kind = is_number if self.made.numbers else self._is_class
         wanted = "one finite number" if self.made.numbers else classes
         guess = float(cast(float, self.say("decide", kind, wanted, scores, now, hyper)))
-        pull, name = np.zeros(8), shown(self.made.given[1])
+        pull, (_, name, judge) = np.zeros(8), map(_name, self.made.given)
         wanted = "two numbers, (margin, required)"
         said = self.say("demand", _is_demand, wanted, scores, target, guess, hyper, pull)
         margin, required = cast(tuple[float, float], said)
@@ -140,10 +140,14 @@ class Trial(NamedTuple):
                 raise BadInput(f"the demand {name} pulls its margin down; wanted a pull that raises it")
         judged = self.say("wrong", _is_truth, "True or False", scores, target, guess, hyper)
         if not _is_truth(judged):
-            raise BadInput(f"the wrong {name} gave {line(judged)}; wanted True or False")
+            raise BadInput(f"the wrong {judge} gave {line(judged)}; wanted True or False")
 
     def _is_class(self, said: object) -> bool:
         return is_number(said) and cast(float, said) in range(self.hyper.outputs)
+
+
+def _name(given: object) -> str:
+    return repr(called(given) if callable(given) else given)
 
 
 def _is_truth(said: object) -> bool:

@@ -60,8 +60,8 @@ def _facts_of(model: object) -> tuple[Facts, Arrays]:
     """A learner as facts and arrays."""
     if not isinstance(model, Learner | AsksForLabels) or type(model).__name__ not in every():
         raise BadInput(
-            f"got {type(model).__name__}; om.save takes the learners of this library, and Pipelines that end "
-            "in one"
+            f"got {type(model).__name__} of {type(model).__module__.partition('.')[0]}; om.save takes the "
+            "learners of this library, and scikit-learn's Pipelines that end in one; else save the learner"
         )
     asks, learner = None, frozen(model)
     if isinstance(learner, AsksForLabels):

@@ -16,7 +16,7 @@ from ..estimators.sampler import SelectiveSampler, chosen_estimator
 from ..interface.classifier import Classifier
 from ..interface.draws import drawn_seed
 from ..interface.labels import as_they_are, check_label, items, listed, shortened, unwrapped
-from ..interface.missing import one_kind, rows_of
+from ..interface.missing import numbered, one_kind, rows_of
 from ..models.asking import sureness
 from ..models.layout import count as count_in
 from ..results.label_plan import Advice
@@ -230,7 +230,8 @@ class Pool:
             chosen["random_state"] = self._seed
         model.set_params(**{name: value for name, value in chosen.items() if name in given})
         rows = np.fromiter(labels, np.int64, len(labels))
-        model.fit(rows_of(self._X, rows), _array(labels))
+        with numbered(rows):
+            model.fit(rows_of(self._X, rows), _array(labels))
         return model.set_params(**{name: given[name] for name in ("tol",) if name in given})
 
     def _chosen(self, k: int) -> np.ndarray:

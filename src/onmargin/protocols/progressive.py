@@ -45,9 +45,7 @@ def progressive(
     if trace not in ("full", "sums"):
         raise BadInput(f"trace={shown(trace)}; wanted 'full' or 'sums'")
     if isinstance(model, Grouped):
-        raise BadInput(
-            f"{type(model).__name__} learns from groups of rows, not one by one; use fit(X, y, qid)"
-        )
+        raise BadInput(f"{type(model).__name__} learns from whole groups, not row by row; use its fit")
     if not isinstance(model, Learner | AsksForLabels):
         name = f"the class {model.__name__}" if isinstance(model, type) else type(model).__name__
         raise BadInput(

@@ -21,7 +21,7 @@ from ..interface.lanes import Place, sweep_in_lanes
 from ..interface.learner import Learner
 from ..results.progress import Progress
 from ..results.scoring import Scoring, scoring_of
-from ..results.sweep_result import DIVERGED, SHOWN, Line, SweepResult
+from ..results.sweep_result import COLUMNS, DIVERGED, Line, SweepResult
 from .progressive import average_of, judged_by_average, progressive, require_scored_by
 
 Config = dict[str, Any]
@@ -150,13 +150,15 @@ def _is_of_a_value(name: str, grids: Sequence[Mapping[str, Iterable[object]]]) -
 def _judge(scoring: object, kind: str, configs: list[Config]) -> Scoring:
     """The measure, under a name that no other column has."""
     judge = scoring_of(scoring, kind)
-    taken = {name for config in configs for name in config} | {*SHOWN[kind]}
+    taken = {name for config in configs for name in config} | {*COLUMNS[kind]}
     return judge._replace(name="score") if judge.function is not None and judge.name in taken else judge
 
 
 def _data(learner: Sweepable, X: Any, y: object, qid: object, sample_weight: object, piped: bool) -> _Data:
     """A table, groups or examples; what cannot be read as such is refused."""
     if isinstance(learner, Grouped):
+        if getattr(learner, "decode", None) is not None:
+            raise BadInput(f"{type(learner).__name__}(decode=...) is not swept; use GridSearchCV")
         if qid is None or sample_weight is not None:
             raise BadInput(f"{type(learner).__name__} wants X, y and qid=, the group of each row; no weights")
         return _Data(X, y, qid, None, False)

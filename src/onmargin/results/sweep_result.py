@@ -19,7 +19,7 @@ DIVERGED: Line = {
 
 
 # What is said of a configuration, by what is learned; then what it is judged by, where that is another.
-SHOWN = {
+COLUMNS = {
     "labels": ("rounds", "mistakes", "updates", "error_rate", "mean_loss"),
     "numbers": ("rounds", "mistakes", "updates", "mean_loss", "mae"),
     "ranks": ("rounds", "updates", "mean_loss", "ndcg"),
@@ -43,7 +43,7 @@ class SweepResult:
         self.configs, self.kind, self.in_lanes = configs, kind, in_lanes
         scoring = scoring or scoring_of(None, kind)
         self.criterion, self.greater_is_better = scoring.name, scoring.greater
-        columns = dict.fromkeys((*SHOWN[kind], scoring.name))
+        columns = dict.fromkeys((*COLUMNS[kind], scoring.name))
         self.rows = [
             {**config, **{name: plain_number(line.get(name, math.nan)) for name in columns}}
             for config, line in zip(configs, lines, strict=True)
