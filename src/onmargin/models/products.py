@@ -6,20 +6,17 @@ A tile fits the cache and is one matrix product. With two or more threads (as ma
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import cache
 from typing import TypeVar
 
 import numpy as np
-from threadpoolctl import ThreadpoolController
 
 from ..compiled.pairs import add_sums
 from ..kernels.base import Kernel, Pair
 from ..kernels.sides import Side
+from .threads import one_each, pool, threads_allowed
 from .vectors import Vectors
 
 TILE = 1024  # vectors at a time
@@ -31,30 +28,6 @@ Found = TypeVar("Found")
 def block_size(kept: int) -> int:
     """Rows to prepare at once: the block's own Gram matrix should stay small beside the rest."""
     return BLOCK // 2 if kept < TILE // 2 else BLOCK if kept < 4 * TILE else 2 * BLOCK
-
-
-@cache
-def _blas() -> ThreadpoolController:
-    return ThreadpoolController().select(user_api="blas")
-
-
-@cache
-def _pool(threads: int) -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(threads, thread_name_prefix="onmargin")
-
-
-_turn = threading.Lock()
-
-
-def _forked() -> None:
-    """Threads do not live on in a forked process, nor does whoever held the lock."""
-    global _turn
-    _pool.cache_clear()
-    _turn = threading.Lock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forked)
 
 
 _own = threading.local()
@@ -70,11 +43,6 @@ def _room(right: Side) -> np.ndarray:
     return held[: TILE * len(right)].reshape(TILE, len(right))
 
 
-def threads_allowed() -> int:
-    """As many as BLAS may use."""
-    return max((library["num_threads"] for library in _blas().info()), default=1)
-
-
 @contextmanager
 def sharing(kept: int) -> Iterator[int]:
     """How many threads share the tiles of so many vectors; BLAS has one each meanwhile.
@@ -82,14 +50,11 @@ def sharing(kept: int) -> Iterator[int]:
     Whoever asks while others share goes alone: limits that overlap would not be undone.
     """
     threads = min(threads_allowed(), kept // TILE) if kept >= ENOUGH else 1
-    if threads == 1 or not _turn.acquire(blocking=False):
+    if threads == 1:
         yield 1
         return
-    try:
-        with _blas().limit(limits=1):
-            yield threads
-    finally:
-        _turn.release()
+    with one_each() as alone:
+        yield threads if alone else 1
 
 
 class Evaluator:
@@ -156,4 +121,4 @@ class Evaluator:
         if self.threads == 1:
             return [share(shares[0])] if kept else []
         right.prime()
-        return list(_pool(self.threads).map(share, shares))
+        return list(pool(self.threads).map(share, shares))

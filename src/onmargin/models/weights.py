@@ -8,13 +8,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..compiled.parts import specialise
 from ..compiled.rows import Rows
 from ..errors import BadInput
 from ..features.tables import squared_lengths
-from ..learn import rounds
 from ..learn.spaces import arrays as storage
-from ..learn.spaces import linear
 from ..learn.spaces.arrays import Start, aligned, padded
 from ..learn.spaces.fading import Fading
 from ..learn.vocabulary import (
@@ -31,6 +28,7 @@ from ..learn.vocabulary import (
     Tally,
     hyper_of,
 )
+from .answering import scores_of
 from .asking import Asking
 from .journal import Journal, pays
 from .layout import Arrays, Facts, Layout, Wanted
@@ -280,20 +278,7 @@ class Model:
 
     def scores(self, rows: Rows, count: int, averaged: bool) -> tuple[np.ndarray, int]:
         """Scores of rows 0 .. count - 1, and how many rows were finite from the first on."""
-        out = np.zeros((count, self.start.outputs))
-        answerer, space = self.row.answerer(), self.space
-        if self.row.space.flat:  # <w, x> of weights spelled out once
-            spelled = self.mean_weights() if averaged else self.weights()
-            weights = np.ascontiguousarray(spelled, dtype=space.weights.dtype)
-            space = linear.Linear(weights, weights[:0], np.zeros(2))
-            answerer = specialise(rounds.answer, score=linear.score)
-        else:
-            space = storage.with_own_scratch(self.row.space, space)  # threads may ask at once
-            if averaged:
-                space = space._replace(weights=self.mean_weights())
-        scratch = np.zeros_like(self.desk.scores)
-        done: int = answerer(rows, space, self.hyper, self.clock, scratch, out, 0, count)
-        return out, done
+        return scores_of(self, rows, count, averaged)
 
     def weights(self) -> np.ndarray:
         """The weights that predict the next round."""
