@@ -29,6 +29,9 @@ GROUPS = {
 PEERS = {SKLEARN: "scikit-learn", RIVER: "River", MACHINE: "SVC", PLAIN: "One thread or NumPy"}
 
 
+LONGEST = 28  # a title, so that tables stay within 80 columns
+
+
 class Contestant(NamedTuple):
     """`run` does the whole work with a fresh learner; `accuracy` judges what it returned."""
 
@@ -58,6 +61,8 @@ def line(
     hold: float | None = None, reach: float | None = None, limit: str = "",
 ) -> Line:  # fmt: skip
     """A line whose target is met from above or from below, as its group has it."""
+    if len(title) > LONGEST:
+        raise ValueError(f"a title of {len(title)} characters; the page has room for {LONGEST}: {title!r}")
     target = None if hold is None else Target(hold, reach, most=GROUPS[group] != OVER)
     return Line(group, title, ours, peer, target, limit)
 

@@ -86,9 +86,9 @@ def passes(quick: bool) -> Work:
     }
     bare, more = "products and exp alone", "PA-I's products and exp alone"
     lines = [
-        line(LIMIT, "kernel Perceptron, GEMM + exp", "Perceptron", bare, 1.25, 1.1),
+        line(LIMIT, "kernel Perceptron / GEMM+exp", "Perceptron", bare, 1.25, 1.1),
         line(LIMIT, "  CSR", "Perceptron, CSR", bare),
-        line(LIMIT, "kernel PA-I, GEMM + exp", "PA-I", more, 1.25, 1.1),
+        line(LIMIT, "kernel PA-I / GEMM+exp", "PA-I", more, 1.25, 1.1),
         line(LIMIT, "  CSR", "PA-I, CSR", more),
     ]
     return Work("kernel", table.origin, contestants, lines, repetitions=5, least=0.7)
@@ -115,8 +115,8 @@ def threads(quick: bool) -> Work:
         "answer, one thread": answer(1),
     }
     lines = [
-        line(PLAIN, "kernel, two threads: learning", "learn, two threads", "learn, one thread", 1.6),
-        line(PLAIN, "  answering", "answer, two threads", "answer, one thread", 1.6),
+        line(PLAIN, "kernel learns, two threads", "learn, two threads", "learn, one thread", 1.6),
+        line(PLAIN, "  answers", "answer, two threads", "answer, one thread", 1.6),
     ]
     data = f"{table.origin}; {fitted.n_support_:,} vectors kept, 4,096 rows"
     return Work("threads", data, contestants, lines, repetitions=7, least=0.7)

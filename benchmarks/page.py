@@ -144,10 +144,10 @@ def text(results: list[Result], axes: list[list[Place]], skipped: list[str], sai
             "## Shapes", "",
             *_filled("Nanoseconds for every weight touched (of a row's nonzeros: all outputs are scored, "
                      "and those that move are touched again) in `partial_fit` of PA-I, all checks included, "
-                     "the least of the repetitions. Two classes and updates in 70 % of the rounds unless "
-                     "varied. /trend: beside the straight line through its neighbours (a round costs "
-                     f"something, a weight costs something). A star: more than {CLIFF:g}x, or than the other "
-                     "precision."), "",
+                     "the least of the repetitions. Two classes (x 10: ten), updates in 70 % of the rounds "
+                     "unless varied. /trend: beside the straight line through its neighbours (a round costs "
+                     f"something, a weight costs something). A star: more than {CLIFF:g}x that, or "
+                     f"{CLIFF:g}x the other precision."), "",
             *shape_tables(axes),
         ]  # fmt: skip
     if results:

@@ -135,12 +135,12 @@ DENSE = {"rows": 60_000, "columns": 784, "per_row": 0, "classes": 10}
 PA = "PassiveAggressiveClassifier"
 MEASURES = (
     _import_time,
-    _first_use("first use, PA-I, 2 classes", PA, 2),
-    _first_use("first use, PA-I, 10 classes", PA, 10),
+    _first_use("first use, 2 classes", PA, 2),
+    _first_use("first use, 10 classes", PA, 10),
     _first_use("first use, Pegasos", "Pegasos", 2),
     _memory("memory, progressive, CSR", PROGRESSIVE, SPARSE),
-    _memory("memory, partial_fit, dense", PARTIAL_FIT, DENSE),
-    _memory("memory, shuffled fit, dense", SHUFFLED, DENSE),
+    _memory("memory, partial_fit", PARTIAL_FIT, DENSE),
+    _memory("memory, shuffled fit", SHUFFLED, DENSE),
 )
 
 

@@ -58,58 +58,40 @@ def top_by_class(X, targets, weights, scores, C):
 
 
 @njit(**LOOP)
-def top_by_column(X, targets, flat, scores, pull, outputs, C):
-    """Weights (columns + 1, 16) in two registers; eights of zeros are leapt over. The updates."""
+def top_by_column(X, targets, flat, scores, places, outputs, C):
+    """Weights (columns + 1, 16) in two registers, those of the row's nonzeros alone. The updates.
+
+    `places` is room for the nonzeros' columns: they are found without a branch, which zeros at random
+    would mispredict.
+    """
     columns = X.shape[1]
     updates = 0
     for t in range(targets.shape[0]):
         own = targets[t]
-        left, right, size = lanes.nothing(), lanes.nothing(), 1.0
-        j = 0
-        while j < columns:
-            if j + 8 <= columns and lanes.all_zero(X, t, j):
-                j += 8
-                continue
-            edge = min(j + 8, columns)
-            for i in range(j, edge):
-                value = X[t, i]
-                left = lanes.plus_times(left, lanes.load(flat, 16 * i), value)
-                right = lanes.plus_times(right, lanes.load(flat, 16 * i + 8), value)
-                size += value * value
-            j = edge
-        lanes.store(scores, 0, lanes.plus_times(left, lanes.load(flat, 16 * columns), 1.0))
-        lanes.store(scores, 8, lanes.plus_times(right, lanes.load(flat, 16 * columns + 8), 1.0))
+        x, count, size = X[t], 0, 1.0
+        for j in range(columns):
+            places[count] = j
+            count += x[j] != 0.0
+        left, right = lanes.load(flat, 16 * columns), lanes.load(flat, 16 * columns + 8)
+        for i in range(count):
+            at, value = 16 * np.int64(places[i]), x[places[i]]
+            left = lanes.plus_times(left, lanes.load(flat, at), value)
+            right = lanes.plus_times(right, lanes.load(flat, at + 8), value)
+            size += value * value
+        lanes.store(scores, 0, left)
+        lanes.store(scores, 8, right)
         rival = _rival(scores, own, outputs)
         loss = 1.0 - scores[own] + scores[rival]
         if loss > 0.0:
             updates += 1
             step = min(C, loss / (2.0 * size))
-            pull[own], pull[rival] = step, -step
-            for group in range(own // 8 * 8, 16, 8):
-                if group != own // 8 * 8 and group != rival // 8 * 8:
-                    continue
-                _add(X, t, flat, lanes.load(pull, group), group)
-            if rival // 8 < own // 8:
-                _add(X, t, flat, lanes.load(pull, 0), 0)
-            pull[own] = pull[rival] = 0.0
+            for i in range(count):
+                at, value = 16 * np.int64(places[i]), x[places[i]]
+                flat[at + own] += step * value
+                flat[at + rival] -= step * value
+            flat[16 * columns + own] += step
+            flat[16 * columns + rival] -= step
     return updates
-
-
-@njit(forceinline=True, **LOOP)
-def _add(X, t, flat, pulled, group):
-    columns = X.shape[1]
-    j = 0
-    while j < columns:
-        if j + 8 <= columns and lanes.all_zero(X, t, j):
-            j += 8
-            continue
-        edge = min(j + 8, columns)
-        for i in range(j, edge):
-            at = 16 * i + group
-            lanes.store(flat, at, lanes.plus_times(lanes.load(flat, at), pulled, X[t, i]))
-        j = edge
-    at = 16 * columns + group
-    lanes.store(flat, at, lanes.plus_times(lanes.load(flat, at), pulled, 1.0))
 
 
 @njit(**LOOP)

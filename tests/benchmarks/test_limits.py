@@ -60,14 +60,14 @@ def pegasos_is_ours(average):
 def several_classes_are_ours(form):
     table = datasets.dense_stream(40, 0.5, columns=20)
     X = table.X.copy()
-    X[:, 8:16] = 0.0  # an eight to leap over
+    X[:, 8:16] = 0.0
     model = om.PassiveAggressiveClassifier(C=0.5, **EXACT).partial_fit(X, table.y, classes=range(10))
     if form == "by_class":
         weights = np.zeros((10, 21))
         classes.top_by_class(X, table.y, weights, np.zeros(16), 0.5)
     else:
         flat = classes.aligned(21, 16)
-        classes.top_by_column(X, table.y, flat, np.zeros(16), np.zeros(16), 10, 0.5)
+        classes.top_by_column(X, table.y, flat, np.zeros(16), np.empty(21, np.uint32), 10, 0.5)
         weights = flat.reshape(21, 16)[:, :10].T
     yield weights, all_weights(model)
 

@@ -20,7 +20,7 @@ from benchmarks.contest import (
 )  # fmt: skip
 from benchmarks.machine import machine
 from benchmarks.markdown import WIDTH, short, table
-from benchmarks.shapes import SHAPES, Measured, places
+from benchmarks.shapes import PRECISIONS, SHAPES, Measured, places
 from benchmarks.targets import HELD, MISSED, REACHED, Target
 
 from benchmarks import figure, page
@@ -111,7 +111,7 @@ def test_the_page_says_what_was_measured(tmp_path):
     assert "sparse pass" not in said[said.index("not held") : said.index("## Times")]
     assert "Skipped: labels: no Reuters" in said and "Three repetitions." in said
     assert said.count("- work: some rows") == 1 and "- starts: a note" in said
-    assert "- CSR: nonzeros a row, 100: no reason is known" in said
+    assert "- CSR: nonzeros, 100: no reason is known" in said
     assert max(len(each) for each in said.splitlines() if each.startswith("|")) <= WIDTH
     assert said.index("scikit-learn, both in row order") < said.index("faster than River")
 
@@ -123,9 +123,9 @@ def test_a_page_without_faster_peers_says_so():
 
 
 def test_a_reason_is_printed_below_the_shapes(monkeypatch):
-    monkeypatch.setitem(page.REASONS, ("CSR: nonzeros a row", "100"), "cache lines.")
+    monkeypatch.setitem(page.REASONS, ("CSR: nonzeros", "100"), "cache lines.")
     text = page.shape_tables(axes())
-    assert text[-2] == "- CSR: nonzeros a row, 100: cache lines."
+    assert text[-2] == "- CSR: nonzeros, 100: cache lines."
     assert sum(each.rstrip(" |").endswith("*") for each in text) == 1
     calm = [[place for place in axes()[0] if place.measured.precision == p] * 2 for p in ("float64",)]
     assert not any(place.cliff for place in calm[0])
@@ -151,6 +151,16 @@ def test_tables_fit_into_a_log():
         "123",
         "1,400",
     ]
+
+
+def test_every_shape_fits_into_the_table_and_long_titles_are_refused_at_once():
+    every = [places([Measured(s, p, 99_999.9) for p in PRECISIONS for s in axis]) for axis in SHAPES]
+    text = page.shape_tables(every)
+    assert max(len(each) for each in text if each.startswith("|")) <= WIDTH
+    known = {(shape.axis, shape.label) for axis in SHAPES for shape in axis}
+    assert set(page.REASONS) <= known
+    with pytest.raises(ValueError, match="a title of 29 characters; the page has room for 28"):
+        line(SKLEARN, "a" * 29, "ours", "peer")
 
 
 def test_no_host_is_named():
