@@ -1,37 +1,46 @@
-"""Run the benchmarks: `python -m benchmarks [--only NAME] [--quick]`."""
+"""Run the benchmarks: `python -m benchmarks [--only NAME ...] [--quick]`."""
 
 from __future__ import annotations
 
 import argparse
+import time
 from collections.abc import Callable
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
-from . import asking, figure, kernels, pairs, passes, recipes, report, rounds, starts
+from . import asking, calls, figure, kernels, page, pairs, passes, recipes, rounds, shapes, starts, svm
 from .contest import Result, Work, check, interleaved, results
 from .datasets import ROOT
+from .markdown import short
 
 WORKS: dict[str, Callable[[bool], Work]] = {
-    "sparse": passes.sparse,
+    "binary": passes.binary,
+    "pegasos": svm.pegasos,
     "dense": passes.dense,
     "csr": passes.csr,
+    "many": passes.many,
+    "calls": calls.small,
+    "predict": calls.predict,
     "numbers": rounds.numbers,
     "words": rounds.words,
-    "pegasos": recipes.pegasos,
-    "sweep": recipes.sweep,
-    "recipe": recipes.recipe,
+    "others": rounds.others,
     "kernel": kernels.passes,
     "threads": kernels.threads,
     "projectron": kernels.projectron,
     "svc": kernels.machines,
+    "sweep": recipes.sweep,
+    "recipe": recipes.recipe,
+    "labels": pairs.labels,
     "pairs": pairs.rounds,
     "asking": asking.sampler,
     "bbq": asking.bbq,
 }
-STARTS = "starts"
+STARTS, SHAPES = "starts", "shapes"
+NAMES = [*WORKS, STARTS, SHAPES]
 FEWEST = 3  # repetitions of a quick run
 OUT = ROOT / "out" / "bench"
+DOCS = ROOT / "docs"
 
 
 def compare(
@@ -41,71 +50,81 @@ def compare(
     progress.update(task, doing="making the data")
     work = make(quick)
     if not work.lines:
+        progress.update(task, total=1, completed=1, doing=f"skipped: {work.skipped}")
         return work, []
     repetitions = FEWEST if quick else work.repetitions
     progress.update(task, total=repetitions, doing="warming up")
     reached = check(work)
-    seconds: dict[str, list[float]] = {}
+    found: list[Result] = []
     for seconds in interleaved(work, repetitions):
-        best = results(work, seconds)[0]
-        progress.update(task, advance=1, doing=f"{best.versus.title}: {best.ratio:.2f}x")
+        found = results(work, seconds)
+        best = found[0]
+        progress.update(task, advance=1, doing=f"{best.line.title}: {short(best.value)}{best.unit}")
     accuracies = ", ".join(f"{name} {accuracy:.3f}" for name, accuracy in reached.items())
     progress.console.print(f"[dim]{work.name}: {work.data}; accuracy: {accuracies}[/]", highlight=False)
-    return work, results(work, seconds)
+    return work, found
 
 
-def limits(quick: bool, progress: Progress, task: TaskID) -> list[starts.Bound]:
+def begun(quick: bool, progress: Progress, task: TaskID) -> list[Result]:
     """Start and memory."""
     progress.update(task, total=len(starts.MEASURES), doing="fresh processes")
     found = []
-    for bound in starts.bounds(FEWEST if quick else 9):
-        found.append(bound)
-        progress.update(task, advance=1, doing=f"{bound.title}: {bound.value:.3g} {bound.unit}")
+    for result in starts.measured(FEWEST if quick else 9):
+        found.append(result)
+        doing = f"{result.line.title}: {short(result.value)} {result.unit}"
+        progress.update(task, advance=1, doing=doing)
+    return found
+
+
+def shaped(quick: bool, progress: Progress, task: TaskID) -> list[list[shapes.Place]]:
+    """Every axis of the shapes."""
+    progress.update(task, total=len(shapes.SHAPES))
+    found = []
+    for axis in shapes.SHAPES:
+        progress.update(task, doing=axis[0].axis)
+        entries, repetitions = (shapes.ENTRIES // 10, FEWEST) if quick else (shapes.ENTRIES, 9)
+        found.append(shapes.places(list(shapes.measure(axis, entries, repetitions))))
+        progress.update(task, advance=1)
     return found
 
 
 def main() -> None:
     """Parse, measure, print, write."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("--only", choices=[*WORKS, STARTS], metavar="NAME", help=", ".join([*WORKS, STARTS]))
+    parser.add_argument("--only", choices=NAMES, nargs="+", metavar="NAME", help=", ".join(NAMES))
     parser.add_argument("--quick", action="store_true", help=f"{FEWEST} repetitions on smaller data")
     options = parser.parse_args()
-    names = [options.only] if options.only else [*WORKS, STARTS]
     console = Console()
     lines: list[Result] = []
-    bounds: list[starts.Bound] = []
+    axes: list[list[shapes.Place]] = []
     skipped: list[str] = []
     columns = (
-        TextColumn("{task.description:<8}"),
-        BarColumn(24),
+        TextColumn("{task.description:<10}"),
+        BarColumn(20),
         TextColumn("{task.fields[doing]}", markup=False),
     )
+    began = time.perf_counter()
     with Progress(*columns, TimeElapsedColumn(), console=console) as progress:
-        for name in names:
+        for name in options.only or NAMES:
             task = progress.add_task(name, total=None, doing="")
             if name == STARTS:
-                bounds = limits(options.quick, progress, task)
-                continue
-            work, found = compare(WORKS[name], options.quick, progress, task)
-            lines += found
-            if work.skipped:
-                skipped.append(f"{name}: {work.skipped}")
-                progress.update(task, total=1, completed=1, doing=f"skipped: {work.skipped}")
-    if lines:
-        report.show(console, report.SPEED, report.speed_lines(lines))
-    if bounds:
-        report.show(console, report.STARTS, report.start_lines(bounds))
-    for line in skipped:
-        console.print(f"skipped {line}", style="yellow", markup=False)
-    OUT.mkdir(parents=True, exist_ok=True)
-    repetitions = (
-        f"{FEWEST} repetitions (a quick run)" if options.quick else "7 to 15 interleaved repetitions"
-    )
-    report.write(OUT / "bench.md", lines, bounds, skipped, repetitions)
-    if lines or bounds:
-        figure.draw(OUT / "bench.png", lines, bounds)
-    for path in (OUT / "bench.md", OUT / "bench.png"):
-        console.print(f"wrote {path.relative_to(ROOT)}")
+                lines += begun(options.quick, progress, task)
+            elif name == SHAPES:
+                axes = shaped(options.quick, progress, task)
+            else:
+                work, found = compare(WORKS[name], options.quick, progress, task)
+                lines += found
+                skipped += [f"{name}: {work.skipped}"] if work.skipped else []
+    said = f"{FEWEST} repetitions on small data, a quick run." if options.quick else "3 to 15 repetitions."
+    whole = not options.quick and not options.only
+    folder = DOCS if whole else OUT
+    written = page.write(folder, lines, axes, skipped, said)
+    drawn = folder / page.FIGURE
+    figure.draw(drawn, lines, axes)
+    print(written.read_text(encoding="utf-8"))
+    for path in (written, drawn):
+        print(f"wrote {path.relative_to(ROOT)}")
+    print(f"in {(time.perf_counter() - began) / 60:.1f} minutes")
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import numpy as np
 
 import onmargin as om
 
-from .contest import Contestant, Versus, Work
+from .contest import OTHER, PLAIN, Contestant, Work, line
 from .datasets import sparse_stream
 from .passes import ours
 
@@ -32,8 +32,8 @@ def sampler(quick: bool) -> Work:
         "asking, full trace": played(asked, "full"), "plain, full trace": played(ours, "full"),
     }  # fmt: skip
     lines = [
-        Versus("a sampler that asks for all", "asking, full trace", "plain, full trace", 0.83, 0.95),
-        Versus("  sums only", "asking", "plain"),
+        line(OTHER, "sampler / its learner alone", "asking, full trace", "plain, full trace", 1.2, 1.05),
+        line(OTHER, "  sums only", "asking", "plain"),
     ]
     return Work("asking", table.origin, contestants, lines, repetitions=9)
 
@@ -73,5 +73,5 @@ def bbq(quick: bool) -> Work:
         "BBQ": Contestant(lambda m: om.progressive(m, X, y), lambda run: accuracy(run.scores), begun),
         "NumPy, row by row": Contestant(by_rows, accuracy),
     }
-    lines = [Versus("BBQ round, d = 100, no query", "BBQ", "NumPy, row by row", 1.0, 2.0)]
-    return Work("bbq", f"generated, {rounds:,} x 100", contestants, lines, unit="us", rounds=rounds)
+    lines = [line(PLAIN, "BBQ, d = 100, over NumPy", "BBQ", "NumPy, row by row", 1.0, 2.0)]
+    return Work("bbq", f"generated, {rounds:,} x 100", contestants, lines)

@@ -8,7 +8,28 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+from .targets import Target
+
 Seconds = dict[str, list[float]]
+OVER, BESIDE, TAKES = "over", "beside", "takes"  # the peer's time / ours; ours / the other's; ours alone
+
+# What a line is compared with: the headings of the page, in its order.
+SKLEARN = "Times faster than scikit-learn, both in row order"
+RIVER = "Times faster than River"
+MACHINE = "Times faster than scikit-learn's SVC to the end"
+PLAIN = "Times faster than one thread, or than NumPy"
+LIMIT = "Beside the limit: our time / that of the bare work"
+OTHER = "Beside other work of ours: this / that"
+ROUND = "Microseconds"
+START = "Start and memory"
+GROUPS = {
+    SKLEARN: OVER, RIVER: OVER, MACHINE: OVER, PLAIN: OVER, LIMIT: BESIDE, OTHER: BESIDE, ROUND: TAKES,
+    START: TAKES,
+}  # fmt: skip
+PEERS = {SKLEARN: "scikit-learn", RIVER: "River", MACHINE: "SVC", PLAIN: "One thread or NumPy"}
+
+
+LONGEST = 28  # a title, so that tables stay within 80 columns
 
 
 class Contestant(NamedTuple):
@@ -19,14 +40,31 @@ class Contestant(NamedTuple):
     prepare: Callable[[], Any] = lambda: None  # done before the clock starts, its result goes to `run`
 
 
-class Versus(NamedTuple):
-    """A line of the table: one contestant of ours against one of theirs."""
+class Line(NamedTuple):
+    """A line of the table: one contestant of ours, what it is held against, and the limit of both."""
 
+    group: str
     title: str
     ours: str
-    peer: str
-    hold: float | None = None  # the ratio that must be held; None: shown for comparison
-    reach: float | None = None
+    peer: str = ""  # none where the time itself counts
+    target: Target | None = None  # None: shown for comparison
+    limit: str = ""  # the contestant that does the bare work
+
+    @property
+    def sense(self) -> str:
+        """How its number is made."""
+        return GROUPS[self.group]
+
+
+def line(
+    group: str, title: str, ours: str, peer: str = "",
+    hold: float | None = None, reach: float | None = None, limit: str = "",
+) -> Line:  # fmt: skip
+    """A line whose target is met from above or from below, as its group has it."""
+    if len(title) > LONGEST:
+        raise ValueError(f"a title of {len(title)} characters; the page has room for {LONGEST}: {title!r}")
+    target = None if hold is None else Target(hold, reach, most=GROUPS[group] != OVER)
+    return Line(group, title, ours, peer, target, limit)
 
 
 class Work(NamedTuple):
@@ -35,29 +73,29 @@ class Work(NamedTuple):
     name: str
     data: str
     contestants: dict[str, Contestant]
-    lines: list[Versus]
-    unit: str = "ms"  # of one `run`, divided by `rounds`
-    rounds: int = 1
+    lines: list[Line]
+    rounds: int = 1  # of one `run`, where the time of a round is shown
     repetitions: int = 7
     least: float = 0.75  # an accuracy below this is no learning
     skipped: str = ""  # why lines are missing
 
 
 class Result(NamedTuple):
-    """A measured line."""
+    """A measured line: a ratio, or a number of units."""
 
-    versus: Versus
+    line: Line
     work: str
     data: str
-    unit: str
-    ours: float
-    peer: float
-    ratio: float  # of the medians
-    low: float  # least and greatest ratio of two runs of one repetition
+    value: float  # of the medians
+    low: float  # least and greatest of a single repetition
     high: float
+    limit: float | None = None  # the number that the bare work would have had
+    unit: str = "x"
 
-
-UNITS = {"ms": 1e3, "us": 1e6}
+    @property
+    def verdict(self) -> str:
+        """What the target makes of it; nothing where there is none."""
+        return self.line.target.verdict(self.value) if self.line.target else ""
 
 
 def check(work: Work) -> dict[str, float]:
@@ -92,13 +130,23 @@ def interleaved(work: Work, repetitions: int) -> Iterator[Seconds]:
 
 def results(work: Work, seconds: Seconds) -> list[Result]:
     """The lines of a work from its times."""
-    scale = UNITS[work.unit] / work.rounds
-    lines = []
-    for versus in work.lines:
-        ours, peer = seconds[versus.ours], seconds[versus.peer]
-        pairs = [theirs / mine for mine, theirs in zip(ours, peer, strict=True)]
-        mine, theirs = statistics.median(ours), statistics.median(peer)
-        ratio = theirs / mine
-        times = (scale * mine, scale * theirs, ratio, min(pairs), max(pairs))
-        lines.append(Result(versus, work.name, work.data, work.unit, *times))
-    return lines
+    found = []
+    for each in work.lines:
+        peers = seconds[each.peer] if each.peer else [1.0] * len(seconds[each.ours])
+        value, low, high = _measured(each.sense, seconds[each.ours], peers, work.rounds)
+        limit = _measured(each.sense, seconds[each.limit], peers, work.rounds)[0] if each.limit else None
+        unit = "us" if each.sense == TAKES else "x"
+        found.append(Result(each, work.name, work.data, value, low, high, limit, unit))
+    return found
+
+
+def _measured(sense: str, ours: list[float], peers: list[float], rounds: int) -> tuple[float, float, float]:
+    """The number of the medians, the least and the greatest of one repetition."""
+
+    def number(mine: float, theirs: float) -> float:
+        if sense == TAKES:
+            return 1e6 * mine / rounds
+        return theirs / mine if sense == OVER else mine / theirs
+
+    each = [number(mine, theirs) for mine, theirs in zip(ours, peers, strict=True)]
+    return number(statistics.median(ours), statistics.median(peers)), min(each), max(each)

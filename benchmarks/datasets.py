@@ -1,4 +1,4 @@
-"""What is learned: a sparse stream, MNIST, Adult, dicts of numbers, bags of words.
+"""What is learned: sparse and dense streams, MNIST, Adult, dicts of numbers, bags of words.
 
 All streams are drawn from a fixed seed, with labels from a hidden linear rule and some noise.
 """
@@ -26,7 +26,7 @@ class Table(NamedTuple):
     origin: str
 
 
-def sparse_stream(rows: int, columns: int = 47_000, per_row: int = 75) -> Table:
+def sparse_stream(rows: int, columns: int = 47_000, per_row: int = 68) -> Table:
     """CSR rows with distinct Zipf features; labels 0 and 1.
 
     The rule is on frequent features and the rows are long beside the bias, so that a good learner
@@ -68,10 +68,37 @@ def zipf(rng: np.random.Generator, shape: Any, size: int) -> np.ndarray:
     return np.searchsorted(cumulated, rng.random(shape) * cumulated[-1])
 
 
+def class_stream(rows: int, classes: int, columns: int, per_row: int = 68) -> Table:
+    """CSR rows of many classes: four entries from the eight columns of the class, the rest by Zipf's law."""
+    own, told = 8, 4
+    rng = np.random.default_rng(8)
+    y = rng.integers(classes, size=rows)
+    first = rng.permuted(np.tile(np.arange(own), (rows, 1)), axis=1)[:, :told]
+    rest = _distinct(rng, rows, columns - own * classes, per_row - told) + own * classes
+    indices = np.sort(rng.permutation(columns)[np.hstack([own * y[:, None] + first, rest])], axis=1)
+    starts = np.arange(0, rows * per_row + 1, per_row, dtype=np.int32)
+    values = rng.gamma(2.0, size=indices.size)
+    X = sp.csr_matrix((values, indices.ravel().astype(np.int32), starts), shape=(rows, columns))
+    y = np.where(rng.random(rows) < 0.2, rng.integers(classes, size=rows), y)
+    return Table(X, y, f"generated, {rows:,} x {columns:,}, {per_row} nonzeros a row, {classes:,} classes")
+
+
+def dense_stream(rows: int, zeros: float, columns: int = 784, classes: int = 10) -> Table:
+    """Dense rows with zeros at random places and labels at random: nearly every row updates."""
+    rng = np.random.default_rng(9)
+    X = 0.01 + rng.random((rows, columns))
+    X[rng.random(X.shape) < zeros] = 0.0
+    return Table(X, rng.integers(classes, size=rows), f"generated, {rows:,} x {columns} x {classes}")
+
+
+def folder() -> Path:
+    """Where real sets are looked for."""
+    return Path(os.environ.get("ONMARGIN_DATA") or ROOT.parent / "shared" / "data")
+
+
 def mnist(rows: int = 60_000) -> Table:
     """Digits as float64 in [0, 1]; where the files are absent, a stand-in of the same shape."""
-    folder = Path(os.environ.get("ONMARGIN_DATA") or ROOT.parent / "shared" / "data") / "mnist"
-    images, labels = (folder / f"train-{name}-ubyte.gz" for name in ("images-idx3", "labels-idx1"))
+    images, labels = (folder() / f"mnist/train-{name}-ubyte.gz" for name in ("images-idx3", "labels-idx1"))
     if not images.exists() or not labels.exists():
         return _stand_in(rows)
     with gzip.open(images) as stream:
@@ -94,7 +121,7 @@ def _stand_in(rows: int) -> Table:
 
 def adult(rows: int, name: str = "a9a") -> Table:
     """The first rows of a9a (or of its test set), dense; where absent, a stand-in of the same shape."""
-    path = Path(os.environ.get("ONMARGIN_DATA") or ROOT.parent / "shared" / "data") / "a9a" / f"{name}.gz"
+    path = folder() / "a9a" / f"{name}.gz"
     if path.exists():
         X, y = load_svmlight_file(str(path), n_features=123)
         return Table(X[:rows].toarray(), y[:rows].astype(int), f"{name}, {min(rows, len(y)):,} x 123")

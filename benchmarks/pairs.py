@@ -6,20 +6,23 @@ scikit-learn has no paired learner; the nearest is its PA-I on rows x+ - x-, whi
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from sklearn.metrics import f1_score
 
 import onmargin as om
 
-from .contest import Contestant, Versus, Work
-from .datasets import sparse_stream
-from .passes import theirs
+from .contest import OTHER, SKLEARN, Contestant, Work, line
+from .datasets import folder, sparse_stream
+from .defaults import sets
+from .passes import EXACT, ours, theirs
 
 
 def rounds(quick: bool) -> Work:
-    """Sparse rows of 75 nonzeros, one in twenty positive."""
-    table = sparse_stream(20_000 if quick else 200_000)
+    """Sparse rows of 68 nonzeros, one in twenty positive."""
+    table = sparse_stream(20_000 if quick else 100_000)
     draw = np.random.default_rng(2)
     kept = np.flatnonzero((table.y == 0) | (draw.random(len(table.y)) < 0.05))
     X, y = table.X[kept], table.y[kept]
@@ -40,16 +43,40 @@ def rounds(quick: bool) -> Work:
         return model.partial_fit(table, signs, classes=[-1, 1])
 
     contestants = {
-        "PA-I": streamed(om.PassiveAggressiveClassifier),
-        "scikit-learn, differences": Contestant(
-            by_differences, area, lambda: theirs(fit_intercept=False, shuffle=False)
-        ),
+        "PA-I": streamed(ours),
+        "scikit-learn, differences": Contestant(by_differences, area, lambda: theirs(fit_intercept=False)),
     }
     rules = ("correct_mistakes", "auc", "sequential", "dca")
     for rule in rules:
-        contestants[rule] = streamed(lambda rule=rule: om.PairedClassifier(rule=rule, random_state=0))
-    lines = [Versus("paired round, correct_mistakes", rules[0], "PA-I", 0.25, 0.4)]
-    lines += [Versus(f"  {rule}", rule, "PA-I", 0.25, 0.4) for rule in rules[1:]]
-    lines.append(Versus("  auc, peer on the same pairs", "auc", "scikit-learn, differences"))
-    data = f"generated, {len(y):,} rows of 75 nonzeros, {len(positive) / len(y):.0%} positive"
-    return Work("pairs", data, contestants, lines)
+        contestants[rule] = streamed(lambda rule=rule: _paired(rule=rule))
+    lines = [
+        line(OTHER, f"paired {rule} / PA" if rule == rules[0] else f"  {rule}", rule, "PA-I", 4.0, 2.5)
+        for rule in rules
+    ]
+    lines.append(line(SKLEARN, "paired auc, on differences", "auc", "scikit-learn, differences"))
+    data = f"generated, {len(y):,} rows of 68 nonzeros, {len(positive) / len(y):.0%} positive"
+    return Work("pairs", data, contestants, lines, repetitions=5)
+
+
+def _paired(**options: Any) -> Any:
+    return om.PairedClassifier(C=1.0, random_state=0, **EXACT, **options)
+
+
+def labels(quick: bool) -> Work:
+    """90 labels: one round of pairs for each of them, beside a pass of PA-I on the sets of labels."""
+    if not (folder() / "reuters21578").is_dir():
+        return Work("labels", "", {}, [], skipped="Reuters is not in the folder that ONMARGIN_DATA names")
+    data = sets.load("reuters")
+    X, y = (data.X[:1_000], data.y[:1_000]) if quick else (data.X, data.y)
+    some = slice(-1_000, None)
+
+    def streamed(make: Callable[[], Any]) -> Contestant:
+        def accuracy(model: Any) -> float:
+            return float(f1_score(y[some], model.predict(X[some]), average="micro", zero_division=0.0))
+
+        return Contestant(lambda model: model.partial_fit(X, y, classes=range(90)), accuracy, make)
+
+    contestants = {"paired": streamed(_paired), "PA-I": streamed(ours)}
+    lines = [line(OTHER, "paired, 90 labels / PA-I", "paired", "PA-I", 5.0)]
+    origin = f"Reuters-21578, {X.shape[0]:,} x {X.shape[1]:,} x 90 labels"
+    return Work("labels", origin, contestants, lines, repetitions=5, least=0.3)

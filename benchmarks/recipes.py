@@ -1,19 +1,18 @@
-"""Pegasos against scikit-learn's hinge, a sweep against one model, a user's loss against ours."""
+"""A sweep beside one model, a user's loss beside ours."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-from sklearn.linear_model import SGDClassifier
 
 import onmargin as om
 
-from .contest import Contestant, Versus, Work
+from .contest import OTHER, Contestant, Work, line
 from .datasets import Table, sparse_stream
-from .passes import _learner
+from .limits import classes, sparse
+from .passes import EXACT, learner, signs
 
-LAM = 1e-4
 GRID = np.logspace(-5, 1, 32)
 
 
@@ -30,58 +29,44 @@ def smooth_margin(margin, required):
     return gap * gap, 2.0 * gap
 
 
-def pegasos(quick: bool) -> Work:
-    """One pass; averaged and not, as the peer can be too."""
-    table = sparse_stream(20_000 if quick else 200_000)
-
-    def theirs(**options: Any) -> Any:
-        return SGDClassifier(loss="hinge", alpha=LAM, random_state=0, **options)
-
-    contestants = {
-        "last": _learner(om.Pegasos, table.X, table.y, lam=LAM, average=False),
-        "averaged": _learner(om.Pegasos, table.X, table.y, lam=LAM),
-        "scikit-learn": _learner(theirs, table.X, table.y),
-        "scikit-learn, averaged": _learner(theirs, table.X, table.y, average=True),
-        "scikit-learn, shuffle=False": _learner(theirs, table.X, table.y, shuffle=False),
-    }
-    lines = [
-        Versus("Pegasos", "last", "scikit-learn", 1.4, 1.8),
-        Versus("  averaged, both", "averaged", "scikit-learn, averaged"),
-        Versus("  averaged (our default), peer not", "averaged", "scikit-learn"),
-        Versus("  peer in row order", "last", "scikit-learn, shuffle=False"),
-    ]
-    return Work("pegasos", table.origin, contestants, lines, repetitions=15)
+def _swept(table: Table, threads: int) -> Contestant:
+    return Contestant(
+        lambda model: om.sweep(model, {"C": GRID}, table.X, table.y, threads=threads),
+        lambda result: 1.0 - result.rows[result.best_index]["error_rate"],
+        lambda: om.PassiveAggressiveClassifier(**EXACT),
+    )
 
 
-def _run(table: Table, C: float) -> Any:
-    return om.progressive(om.PassiveAggressiveClassifier(C=C), table.X, table.y, trace="sums")
+def _swept_by_hand(table: Table) -> Contestant:
+    arrays, targets = sparse.arrays(table.X), signs(table.y)
+
+    def run(_: None) -> float:
+        flat, mistakes = classes.aligned(table.X.shape[1] + 1, 32), np.zeros(32)
+        classes.sweep(*arrays, targets, flat, np.zeros(32), np.zeros(32), GRID, mistakes)
+        return 1.0 - float(mistakes.min()) / len(targets)
+
+    return Contestant(run, lambda accuracy: accuracy)
 
 
 def sweep(quick: bool) -> Work:
-    """32 values of C in one pass; a ratio of 1/7 to one model is the target."""
+    """32 values of C in one pass."""
     table = sparse_stream(20_000 if quick else 200_000)
+
+    def alone(_: None) -> Any:
+        model = om.PassiveAggressiveClassifier(C=1.0, **EXACT)
+        return om.progressive(model, table.X, table.y, trace="sums")
+
     contestants = {
-        "sweep": Contestant(
-            lambda model: om.sweep(model, {"C": GRID}, table.X, table.y),
-            lambda result: 1.0 - result.rows[result.best_index]["error_rate"],
-            om.PassiveAggressiveClassifier,
-        ),
-        "sweep, one thread": Contestant(
-            lambda model: om.sweep(model, {"C": GRID}, table.X, table.y, threads=1),
-            lambda result: 1.0 - result.rows[result.best_index]["error_rate"],
-            om.PassiveAggressiveClassifier,
-        ),
-        "one model": Contestant(lambda _: _run(table, 1.0), lambda run: 1.0 - run.error_rate),
-        "32 runs": Contestant(
-            lambda _: [_run(table, C) for C in GRID], lambda runs: 1.0 - min(run.error_rate for run in runs)
-        ),
+        "one thread": _swept(table, 1),
+        "two threads": _swept(table, 2),
+        "by hand": _swept_by_hand(table),
+        "one model": Contestant(alone, lambda run: 1.0 - run.error_rate),
     }
     lines = [
-        Versus("sweep of 32 values of C, one model alone", "sweep", "one model", 1 / 7, 1 / 5),
-        Versus("  one thread", "sweep, one thread", "one model", 1 / 7, 1 / 5),
-        Versus("  32 separate runs, one thread", "sweep, one thread", "32 runs"),
+        line(OTHER, "sweep of 32 / one model", "one thread", "one model", 6.0, 5.0, "by hand"),
+        line(OTHER, "  in two threads", "two threads", "one model"),
     ]
-    return Work("sweep", table.origin, contestants, lines, repetitions=7)
+    return Work("sweep", table.origin, contestants, lines)
 
 
 def recipe(quick: bool) -> Work:
@@ -91,15 +76,16 @@ def recipe(quick: bool) -> Work:
     built_in = om.Recipe("classification", loss="hinge", step="constant", space="l2")
     documented = om.Recipe("classification", loss=smooth_margin, step="sqrt", space="pnorm")
     same = om.Recipe("classification", loss="squared_hinge", step="sqrt", space="pnorm")
-    some = {"X": table.X[:20_000], "y": table.y[:20_000], "rate": 0.01, "p": 1.5}
+    some = {"X": table.X[:20_000], "y": table.y[:20_000], "rate": 0.01, "p": 1.5, **EXACT}
+    whole = {"X": table.X, "y": table.y, "rate": 0.01, **EXACT}
     contestants = {
-        "documented": _learner(om.OnlineClassifier, recipe=documented, **some),
-        "the same, built in": _learner(om.OnlineClassifier, recipe=same, **some),
-        "own loss": _learner(om.OnlineClassifier, table.X, table.y, recipe=own, rate=0.01),
-        "built-in": _learner(om.OnlineClassifier, table.X, table.y, recipe=built_in, rate=0.01),
+        "documented": learner(om.OnlineClassifier, recipe=documented, **some),
+        "the same, built in": learner(om.OnlineClassifier, recipe=same, **some),
+        "own loss": learner(om.OnlineClassifier, recipe=own, **whole),
+        "built-in": learner(om.OnlineClassifier, recipe=built_in, **whole),
     }
     lines = [
-        Versus("a user's loss, the built-in", "own loss", "built-in", 0.7, 1.0),
-        Versus("  the documented ten lines", "documented", "the same, built in", 0.7, 1.0),
+        line(OTHER, "a user's loss / the built-in", "own loss", "built-in", 1.4, 1.0),
+        line(OTHER, "  the documented ten lines", "documented", "the same, built in", 1.4, 1.0),
     ]
-    return Work("recipe", table.origin, contestants, lines, repetitions=15)
+    return Work("recipe", table.origin, contestants, lines, repetitions=9)

@@ -8,13 +8,13 @@ import textwrap
 from pathlib import Path
 from typing import NamedTuple
 
-from ..report import machine
+from ..machine import machine
+from ..markdown import WIDTH, table
 from . import sets, wabbit
 from .contestants import EVERYBODY, MATCHES, OURS, SHORT
 from .running import Found
 from .verdicts import CAP, POINTS, RELATIVE, capped, score, tally
 
-WIDTH = 80
 JOBS = {
     "fit": "`fit`, then test error",
     "last": "One pass of `partial_fit`, then test error",
@@ -42,15 +42,6 @@ SECTIONS = [
 ]  # fmt: skip
 
 
-def _markdown(heads: list[str], lines: list[list[str]]) -> list[str]:
-    widths = [max(len(line[k]) for line in [heads, *lines]) for k in range(len(heads))]
-    rows = [heads, ["-" * width for width in widths], *lines]
-    return [
-        "| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) + " |"
-        for row in rows
-    ]
-
-
 def matches(section: Section, job: str, found: Found) -> list[str]:
     """Each of ours beside its peers: means, wins/ties/losses, and those on raw columns."""
     names = [name for group in section.groups for name in sets.GROUPS[group]]
@@ -64,7 +55,7 @@ def matches(section: Section, job: str, found: Found) -> list[str]:
         line = [_named(match.ours), match.peer, *means, tally(main.verdicts)]
         lines.append([*line, tally(raw.verdicts) if raw else ""] if section.raw else line)
     heads = ["default of", "peer", "ours", "peer", "w/t/l", *(["raw"] if section.raw else [])]
-    return _markdown(heads, lines) if lines else []
+    return table(heads, lines) if lines else []
 
 
 def _named(ours: str) -> str:
@@ -115,7 +106,7 @@ def slow(found: Found) -> list[str]:
             runs = sum(len(outcome.values) for outcome in own)
             warned = sum(outcome.warned for outcome in own)
             lines.append([who, f"{sum(o.seconds for o in own):.1f}", f"{100 * warned / max(1, runs):.0f} %"])
-    return _markdown(["default of", "seconds of fit", "not converged"], lines) if lines else []
+    return table(["default of", "seconds of fit", "not converged"], lines) if lines else []
 
 
 SETTINGS = """
@@ -179,9 +170,9 @@ def text(found: Found, absent: list[str], said: str) -> str:
     ]
     for section in SECTIONS:
         for job, title in JOBS.items():
-            table = matches(section, job, found)
-            if table:
-                lines += [f"## {section.title}: {title}", "", f"{section.measure}; means.", "", *table, ""]
+            rows = matches(section, job, found)
+            if rows:
+                lines += [f"## {section.title}: {title}", "", f"{section.measure}; means.", "", *rows, ""]
     lines += ["## Time and warnings", "", *slow(found), ""]
     if failures(found):
         lines += ["## Failures of ours", "", *failures(found), ""]
