@@ -40,9 +40,10 @@ def again(model: Any) -> Any:
 
 
 def pairs(found: dict[str, np.ndarray], wanted: dict[str, np.ndarray]) -> Pairs:
-    """The answers of two learners, which have the same ones."""
-    assert found.keys() == wanted.keys()
-    return [(found[what], wanted[what]) for what in wanted]
+    """The answers of two learners; what is known only since then (NaN, or not there) has no answer of old."""
+    assert wanted.keys() <= found.keys()
+    unknown = {what for what, value in wanted.items() if np.size(value) and np.isnan(value).all()}
+    return [(found[what], wanted[what]) for what in wanted if what not in unknown]
 
 
 @COMPARISONS.each(*FAMILIES, near=1e-12)
