@@ -25,7 +25,8 @@ class Journal:
                 self._keep(array, slice(None))
 
     def _keep(self, array: np.ndarray, where: Any) -> None:
-        self.kept.append((array, where, array[where].copy()))
+        entries = array[where]
+        self.kept.append((array, where, entries.copy() if isinstance(where, slice) else entries))
 
     def undo(self) -> None:
         """As it was. (A slot that is there twice is put back twice.)"""
@@ -35,4 +36,7 @@ class Journal:
 
 def pays(space: Space, arrays: Any, hyper: Any, rows: Rows, entries: int) -> bool:
     """Is it less to keep what rows may write over than to copy so many entries?"""
-    return isinstance(rows, Sparse) and space.local(arrays, hyper) and 4 * rows.values.size < entries
+    if not isinstance(rows, Sparse) or not space.local(arrays, hyper):
+        return False
+    width = arrays.weights.shape[1] if arrays.weights.ndim == 2 else 1
+    return 4 * rows.values.size * width < entries
