@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..compiled.rows import Rows
+from ..compiled.rows import Dense, Rows
 from ..learn.paired.draws import ARRIVAL, draw_rounds
 from ..learn.paired.joint import ROUNDED, ROUNDED_COARSELY
 from ..learn.paired.rounds import PairedHyper, PairedRounds
@@ -171,3 +171,16 @@ class Pairing:
 def _groups(outputs: int, sets: bool) -> int:
     """Two classes have two reservoirs, several one each."""
     return max(outputs, 1 if sets else 2)
+
+
+def most_entries(block: PairedRounds, first: int) -> int:
+    """The most entries that the members of a round have together, the constant coordinate counted."""
+    sizes = np.diff(block.starts)
+    if isinstance(block.rows, Dense):
+        return int(sizes.max(initial=0)) * (block.rows.values.shape[1] + 1)
+    arrivals = block.order if block.order.size else first + np.arange(len(sizes))
+    own = np.diff(block.rows.starts)[arrivals]
+    drawn = block.members != ARRIVAL
+    lengths = np.repeat(own, sizes)
+    lengths[drawn] = np.diff(block.pool.starts)[block.members[drawn]]
+    return int((np.add.reduceat(lengths, block.starts[:-1]) + sizes).max(initial=0)) if len(sizes) else 0
