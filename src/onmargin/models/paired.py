@@ -143,6 +143,13 @@ class Paired(Model):
         twin.pairing, twin._scratch = self.pairing.copy(), None
         return twin
 
+    def for_round(self) -> Self:
+        """A copy for one round, which takes over from this one or is given up: kept rows are not copied."""
+        twin = super().for_round()
+        if self.asking is None:
+            twin.pairing = self.pairing.for_round()
+        return twin
+
     def __getstate__(self) -> dict[str, Any]:
         return super().__getstate__() | {"pairing": self.pairing, "_scratch": None}
 
