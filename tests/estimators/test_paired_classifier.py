@@ -74,6 +74,21 @@ def test_a_stream_is_the_oracle(rule, case, weighted):
     agree(model, run, oracle, rows, marks, averaged=weighted)
 
 
+@pytest.mark.parametrize("form", ["dense", "sparse"])
+@pytest.mark.parametrize("rule", ["correct_mistakes", "max_violators"])
+def test_many_labels_are_the_oracle(rule, form):
+    """More outputs than four registers hold, some never seen; the last eight are not full."""
+    many = np.random.default_rng(5)
+    marks = (many.random((ROWS, 45)) < 0.06).astype(int)
+    marks[:, [3, 40]] = 0
+    rows = np.pad(FULL, ((0, 0), (0, 3)))  # and columns that nobody has
+    model = paired(rule, average=True)
+    table = sp.csr_matrix(rows) if form == "sparse" else rows
+    run = om.progressive(model, table, marks, chance=LUCK, sample_weight=WEIGHT)
+    oracle = PairedOracle(linear(rows), marks, LUCK, rule=rule, C=0.3, reservoir=6, sets=True, weight=WEIGHT)
+    agree(model, run, oracle, rows, marks, averaged=True)
+
+
 @pytest.mark.parametrize("more", [{"sampler": "recent"}, {"reservoir": 1}, {"C": 5.0, "margin": 0.4}])
 @pytest.mark.parametrize("case", ["two", "three"])
 @pytest.mark.parametrize("rule", ["dca", "auc"])

@@ -55,6 +55,11 @@ def plus_times(lanes, other, factor):
     return lanes + factor * other
 
 
+def plus_product(lanes, left, right):
+    """lanes + left * right, lane by lane."""
+    return lanes + left * right
+
+
 def all_zero(table, row, first):
     """Are elements first .. first + 7 of a row of a C-ordered table all 0?"""
     return not table[row, first : first + WIDTH].any()
@@ -136,6 +141,15 @@ def _plus_times(typingctx, lanes, other, factor):
 
 
 @intrinsic
+def _plus_product(typingctx, lanes, left, right):
+    def codegen(context, builder, signature, args):
+        product = builder.fmul(args[1], args[2], flags=("contract",))
+        return builder.fadd(args[0], product, flags=("contract",))
+
+    return lanes_type(lanes_type, lanes_type, lanes_type), codegen
+
+
+@intrinsic
 def _all_zero(typingctx, table, row, first):
     def codegen(context, builder, signature, args):
         struct = context.make_array(signature.args[0])(context, builder, args[0])
@@ -173,6 +187,11 @@ def _store_compiled(array, first, lanes):
 @overload(plus_times)
 def _plus_times_compiled(lanes, other, factor):
     return lambda lanes, other, factor: _plus_times(lanes, other, factor)
+
+
+@overload(plus_product)
+def _plus_product_compiled(lanes, left, right):
+    return lambda lanes, left, right: _plus_product(lanes, left, right)
 
 
 @overload(prefetch)

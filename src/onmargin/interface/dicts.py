@@ -23,6 +23,7 @@ from ..learn.vocabulary import NO_ORDER, NO_TRACE, NONE, Examples
 from ..models.asking import Asking
 from ..models.bound import BoundEntries
 from ..models.weights import Model
+from .draws import seed_of
 from .fixed import any_row, fix, fixed_by, is_unfixed
 from .guard import NOBODY
 from .labels import label_array
@@ -34,6 +35,7 @@ from .twins import own, retire
 if TYPE_CHECKING:
     from .learner import Learner
 
+DRAWN = 64  # uniforms drawn at a time
 Shapes = tuple[Columns, tuple[Start, Any]]
 """Columns, and the layout of a model."""
 
@@ -255,6 +257,8 @@ class BoundStream(Stream):
 class ModelStream(Stream):
     """Through a copy of the model: a row of the owner's making, a uniform where it draws."""
 
+    drawn: tuple[int, int, np.ndarray] = (-1, 0, NONE)  # seed, the round of the first, uniforms
+
     def begin(self) -> None:
         """A copy: the learner has it once the round is played."""
         self.model = self.owner._fitted().for_round()
@@ -263,7 +267,7 @@ class ModelStream(Stream):
         """Play one round; example and target are in place, and checked."""
         model = self.model
         weights = NONE if weight == 1.0 else np.full(1, weight)
-        rows, luck = self.owner._row_of_dict(self.packer.rows), self.owner._luck(model, 1, weights)
+        rows, luck = self.owner._row_of_dict(self.packer.rows), self._coin(model, weights)
         model.open(1)
         tally = model.learn(Examples(rows, self.target, weights, luck, NO_ORDER), 0, 1, trace)
         if not tally.stopped:
@@ -271,6 +275,17 @@ class ModelStream(Stream):
         self.owner._model = model
         self.keep()
         return tuple(tally)
+
+    def _coin(self, model: Model, weights: np.ndarray) -> np.ndarray:
+        """The uniform of this round; those of rounds to come are kept ready."""
+        if weights.size or not self.owner._draws:
+            return self.owner._luck(model, 1, weights)
+        seed, (known, first, coins) = seed_of(self.owner), self.drawn
+        place = model.clock - first
+        if known != seed or not 0 <= place < len(coins):
+            coins, place = self.owner._luck(model, DRAWN, weights), 0
+            self.drawn = seed, model.clock, coins
+        return coins[place : place + 1]
 
     def row_for(self, x: Example) -> Rows:
         """One dict as a row to be answered."""

@@ -210,7 +210,7 @@ def columns_of(rows: Rows) -> int:
 
 def side_of(rows: Rows, which: np.ndarray, ids: np.ndarray, width: int, dtype: DTypeLike) -> Side:
     """Rows of a table, of which at least so many columns are known."""
-    together = (
+    together = len(which) == 1 or (
         bool(len(which)) and which[-1] - which[0] == len(which) - 1 and bool((np.diff(which) == 1).all())
     )
     if not isinstance(rows, Sparse):
@@ -233,6 +233,13 @@ def side_of(rows: Rows, which: np.ndarray, ids: np.ndarray, width: int, dtype: D
 
 def gathered(values: np.ndarray, indices: np.ndarray, starts: np.ndarray, rows: np.ndarray) -> Entries:
     """Some rows of a CSR matrix."""
+    if len(rows) == 1:
+        first, stop = starts[rows[0]], starts[rows[0] + 1]
+        return {
+            "values": values[first:stop].copy(),
+            "indices": indices[first:stop].copy(),
+            "starts": np.array([0, stop - first], starts.dtype),
+        }
     lengths = starts[rows + 1] - starts[rows]
     ends = np.cumsum(lengths)
     entries = np.arange(ends[-1] if len(ends) else 0) + np.repeat(starts[rows] - ends + lengths, lengths)

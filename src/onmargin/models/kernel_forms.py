@@ -58,7 +58,7 @@ class Unbounded(KernelModel):
             np.zeros(2),
         )  # fmt: skip
         both = [self._in_force(), self.drifts.view] if judged else [self._in_force()]
-        sums = evaluator.sums(self.kept, side, np.concatenate(both, axis=1))[0]
+        sums = evaluator.sums(self.kept, side, np.concatenate(both, axis=1) if judged else both[0])[0]
         dated = np.ascontiguousarray(sums[self.width :]) if judged else np.zeros((0, 0))
         gram = evaluator.grams(side, own)[0]
         return Prepared(
@@ -76,10 +76,11 @@ class Unbounded(KernelModel):
             self.coefficients.view[...] *= ledger[FOLDED]
             ledger[FOLDED], ledger[FOLDED_SHARE] = 1.0, 0.0
         hits = np.flatnonzero(added.any(axis=1))
-        slots = self._slots_for(side, rows, hits)
-        np.add.at(self.coefficients.view, slots, added[hits])
-        if self.space.drift.size:
-            np.add.at(self.drifts.view, slots, self.space.drift[hits])
+        slots = self._slots_for(side, rows, hits) if len(hits) else hits
+        if len(hits):
+            np.add.at(self.coefficients.view, slots, added[hits])
+            if self.space.drift.size:
+                np.add.at(self.drifts.view, slots, self.space.drift[hits])
         batch = self.hyper.numbers[BATCH]
         if batch > 1 and clock % batch:  # not over: what it added is held back from its own scores
             self.held.append(added[hits])
@@ -91,7 +92,7 @@ class Unbounded(KernelModel):
         """Where these rows of the block are kept; new ones are taken on."""
         numbers = rows[hits]
         new = hits[self.places[numbers] < 0]
-        if (np.diff(rows[new]) <= 0).any():  # a row may come twice
+        if len(new) > 1 and (np.diff(rows[new]) <= 0).any():  # a row may come twice
             _, first = np.unique(rows[new], return_index=True)
             new = new[np.sort(first)]
         if len(new):

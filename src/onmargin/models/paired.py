@@ -10,12 +10,13 @@ import numpy as np
 
 from ..compiled.rows import Rows
 from ..learn.paired.members import WITH_WEIGHTS
-from ..learn.paired.rounds import PairedHyper, PairedRounds, Scratch, player
+from ..learn.paired.rounds import AT_ONCE, PairedHyper, PairedRounds, Scratch, player
 from ..learn.paired.rules import RULES, is_worst, worst_violates
+from ..learn.paired.together import Columns
 from ..learn.spaces.arrays import Start, aligned, padded
 from ..learn.vocabulary import IS_SHORT, NO_TRACE, THRESHOLD, Examples, Tally
 from .layout import Arrays, Facts, Layout
-from .pairing import Given, Pairing
+from .pairing import Given, Pairing, most_entries
 from .table import Row
 from .weights import Model, Numbers
 
@@ -23,13 +24,22 @@ from .weights import Model, Numbers
 WORST_TWO = [name for name, rule in RULES.items() if rule["matters"] in (is_worst, worst_violates)]
 
 
-def scratch_for(most: int, few: int, width: int, slots: int) -> Scratch:
+def columns_for(width: int, slots: int, entries: int) -> Columns:
+    """Room for steps of many outputs at once, on members with so many entries together (0: none are made)."""
+    if not entries:
+        width = slots = 0
+    ends, used, owners, groups = (np.zeros(n, np.int64) for n in (slots, slots, entries, width // 8))
+    return Columns(ends, used, owners, np.zeros(entries), groups, *aligned((6, width), float))
+
+
+def scratch_for(most: int, few: int, width: int, slots: int, entries: int) -> Scratch:
     """Room for rounds of so many members, of whom so many matter."""
     return Scratch(
         aligned((most, width), float), np.zeros((most, width), np.int8), np.zeros(most), np.zeros(most),
         np.zeros((IS_SHORT + 1, width)), np.zeros(2 * most, np.int64), aligned((few, width), float),
         np.zeros(few * few), np.zeros(few * few), np.zeros(few), np.zeros(few), np.zeros(few),
         np.zeros(few, bool), np.zeros(few, bool), np.zeros(slots), aligned((max(width, 8),), float),
+        columns_for(width, slots, entries),
     )  # fmt: skip
 
 
@@ -79,20 +89,26 @@ class Paired(Model):
         middles = [other.pairing.middle for other in others if isinstance(other, Paired)]
         self.pairing.middle[...] = np.average(middles, axis=0, weights=shares)
 
-    def _room(self, block: PairedRounds) -> Scratch:
+    def _room(self, block: PairedRounds, first: int = 0) -> Scratch:
         """Scratch for the largest round of a block."""
         most = int(np.diff(block.starts).max(initial=1))
         few = min(most, 2) if self.rule in WORST_TWO and self.start.outputs == 1 else most
         width, slots = padded(self.start.outputs, self.start.many), self._lane()
+        entries = self._entries_of(block, first)
         mine = self._scratch
         if (
             mine is None or len(mine.lengths) < most or len(mine.pulls) < few
             or mine.scores.shape[1] != width or len(mine.lane) != slots
+            or len(mine.wide.values) < entries
         ):  # fmt: skip
-            mine = self._scratch = scratch_for(most, few, width, slots)
+            mine = self._scratch = scratch_for(most, few, width, slots, entries)
         return mine
 
     def _lane(self) -> int:
+        return 0
+
+    def _entries_of(self, block: PairedRounds, first: int) -> int:
+        """The most entries that a round's members have together, where a step of all outputs wants room."""
         return 0
 
     def _dtype(self) -> str:
@@ -125,6 +141,13 @@ class Paired(Model):
         """The same state in arrays of its own."""
         twin = super().copy()
         twin.pairing, twin._scratch = self.pairing.copy(), None
+        return twin
+
+    def for_round(self) -> Self:
+        """A copy for one round, which takes over from this one or is given up: kept rows are not copied."""
+        twin = super().for_round()
+        if self.asking is None:
+            twin.pairing = self.pairing.for_round()
         return twin
 
     def __getstate__(self) -> dict[str, Any]:
@@ -163,6 +186,12 @@ class PairedModel(Paired):
     def _lane(self) -> int:
         return self.start.slots
 
+    def _entries_of(self, block: PairedRounds, first: int) -> int:
+        """The most entries that a round's members have together, where a step of all outputs wants room."""
+        if not self.start.many or self.rule not in AT_ONCE:
+            return 0
+        return most_entries(block, first)
+
     def learn(self, examples: Examples, first: int, count: int, trace: np.ndarray = NO_TRACE) -> Tally:
         """A block of rounds; see `paired.rounds.learn`."""
         return self._play(examples, first, count, trace, False)
@@ -173,7 +202,7 @@ class PairedModel(Paired):
 
     def _play(self, examples: Examples, first: int, count: int, trace: np.ndarray, judged: bool) -> Tally:
         block = self.pairing.rounds(examples, first, count, self._recent)
-        play, hyper, room = player(self.rule, WITH_WEIGHTS), self._hyper(judged), self._room(block)
+        play, hyper, room = player(self.rule, WITH_WEIGHTS), self._hyper(judged), self._room(block, first)
         middle = self.pairing.middle
         tally = Tally(*play(block, self.space, hyper, self.clock, room, middle, trace, first, 0, count))
         self.clock = tally.clock

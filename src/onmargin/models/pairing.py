@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..compiled.rows import Rows
+from ..compiled.rows import Dense, Rows
 from ..learn.paired.draws import ARRIVAL, draw_rounds
 from ..learn.paired.joint import ROUNDED, ROUNDED_COARSELY
 from ..learn.paired.rounds import PairedHyper, PairedRounds
@@ -63,8 +63,7 @@ class Pairing:
         entered = draw_rounds(marks, weights, luck, recent, len(self.pool), kept, out)
         at = entering[:entered]
         which = examples.order[at] if examples.order.size else first + at
-        own_weights = weights[at] if weights.size else np.ones(entered)
-        self.pool.take(rows, which, marks[at], own_weights, ids + which)
+        self.pool.take(rows, which, marks[at], weights[at] if weights.size else NONE, ids + which)
         members = members[: starts[-1]]
         return PairedRounds(
             rows, self.pool.rows_like(rows), marks, self.pool.marks.view, weights,
@@ -72,8 +71,7 @@ class Pairing:
         )  # fmt: skip
 
     def _pool_weights(self, weights: np.ndarray) -> np.ndarray:
-        mine = self.pool.weights.view
-        return mine if weights.size or bool((mine != 1.0).any()) else NONE
+        return self.pool.weights.view if weights.size or self.pool.weighted else NONE
 
     def _given_rounds(
         self, given: Given, rows: Rows, marks: np.ndarray, examples: Examples, first: int, count: int
@@ -96,8 +94,7 @@ class Pairing:
     def turn(self) -> None:
         """See two classes from the other side."""
         self.slots, self.seen = self.slots[::-1].copy(), self.seen[::-1].copy()
-        marks = self.pool.marks.view
-        marks[...] = 1 - marks
+        self.pool.mark_anew(1 - self.pool.marks.view)
         self.middle[THRESHOLD] *= -1.0
 
     def split(self, outputs: int, halves: tuple[int, int]) -> None:
@@ -140,6 +137,14 @@ class Pairing:
         twin.pool = self.pool.copy()
         return twin
 
+    def for_round(self) -> Pairing:
+        """A copy for one round, which takes over from this one or is given up: rows are not copied."""
+        twin = object.__new__(Pairing)
+        twin.__dict__.update(self.__dict__)
+        twin.slots, twin.seen, twin.middle = self.slots.copy(), self.seen.copy(), self.middle.copy()
+        twin.pool = self.pool.sharing()
+        return twin
+
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """What a file must hold."""
         arrays = {"slots": self.slots, "seen": self.seen, "middle": self.middle}
@@ -171,3 +176,16 @@ class Pairing:
 def _groups(outputs: int, sets: bool) -> int:
     """Two classes have two reservoirs, several one each."""
     return max(outputs, 1 if sets else 2)
+
+
+def most_entries(block: PairedRounds, first: int) -> int:
+    """The most entries that the members of a round have together, the constant coordinate counted."""
+    sizes = np.diff(block.starts)
+    if isinstance(block.rows, Dense):
+        return int(sizes.max(initial=0)) * (int(block.rows.values.shape[1]) + 1)
+    arrivals = block.order if block.order.size else first + np.arange(len(sizes))
+    own = np.diff(block.rows.starts)[arrivals]
+    drawn = block.members != ARRIVAL
+    lengths = np.repeat(own, sizes)
+    lengths[drawn] = np.diff(block.pool.starts)[block.members[drawn]]
+    return int((np.add.reduceat(lengths, block.starts[:-1]) + sizes).max()) if len(sizes) else 0

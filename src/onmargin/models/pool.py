@@ -28,8 +28,11 @@ SLACK = 256  # rows nobody holds any more that may lie about
 class Pool:
     """Rows with marks (1 for every label it has), a weight and a number each; slots are line numbers."""
 
+    weighted = True  # may a row weigh other than 1?
+
     def __init__(self, labels: int) -> None:
         self.kind, self.width = "", 0
+        self.weighted = False
         self.marks, self.weights = Grown(np.zeros((0, labels), np.int8)), Grown(np.zeros(0))
         self.ids = Grown(np.zeros(0, np.int64))
 
@@ -47,14 +50,15 @@ class Pool:
     def take(
         self, rows: Rows, which: np.ndarray, marks: np.ndarray, weights: np.ndarray, ids: np.ndarray
     ) -> None:
-        """Copy these rows of a table."""
+        """Copy these rows of a table; no weights are weights of 1."""
         sparse = isinstance(rows, Sparse)
         if not self.kind:
             self._begin(sparse, 0 if sparse else rows.values.shape[1])
         if self.kind == "dense" and sparse:
             self._to_sparse()
         self.marks.append(marks)
-        self.weights.append(weights)
+        self.weights.append(weights if weights.size else np.ones(len(which)))
+        self.weighted |= bool(weights.size)
         self.ids.append(ids)
         if isinstance(rows, Sparse):
             self._append(gathered(rows.values, rows.indices, rows.starts.astype(np.int64), which))
@@ -151,9 +155,16 @@ class Pool:
             pool._begin(kind == "sparse", width)
         for name in list(pool.arrays()):
             setattr(pool, name, Grown(arrays[f"pairing.pool.{name}"].copy()))
+        pool.weighted = bool((pool.weights.view != 1.0).any())
         if kind == "sparse":
             check_starts(pool.starts.view, len(pool.values))
         return pool
+
+    def sharing(self) -> Pool:
+        """The same rows in the same places: what one of the two takes on, the other does not see."""
+        twin = object.__new__(Pool)
+        twin.__dict__.update({n: v.sharing() if isinstance(v, Grown) else v for n, v in vars(self).items()})
+        return twin
 
     def copy(self) -> Pool:
         """The same rows in arrays of their own."""

@@ -76,6 +76,8 @@ class Evaluator:
 
     def grams(self, side: Side, own: np.ndarray) -> np.ndarray:
         """(kernels, rows, rows): the block against itself, in float64, with these diagonals."""
+        if len(side) == 1:
+            return np.array(own, np.float64).reshape(len(self.kernels), 1, 1)
         values = np.array(list(self.tables(side, side)), np.float64)
         if self.constant:
             values += self.constant

@@ -198,8 +198,13 @@ class Model:
             self.asking.__dict__ = mark[2]  # it counts in these numbers again
 
     def for_round(self) -> Self:
-        """A copy for one round, which takes over from this one or is given up."""
-        return self.copy()
+        """A copy for one round, which takes over from this one or is given up: scratch is not copied."""
+        if self.asking is not None:
+            return self.copy()
+        twin, hyper = object.__new__(type(self)), self.hyper._replace(numbers=self.hyper.numbers.copy())
+        twin.__dict__.update(self.__dict__, space=storage.copied(self.space), hyper=hyper)
+        twin.memory = hyper.numbers[:REMEMBERED]
+        return twin
 
     @property
     def shares(self) -> bool:

@@ -32,7 +32,7 @@ from ..vocabulary import (
     Round,
 )
 from .joint import correct_mistakes as solve_one
-from .members import apart, inner, mean, move, score
+from .members import WITH_VECTORS, WITH_WEIGHTS, apart, inner, mean, move, score
 from .rules import RULES
 from .rules import any_short as short_of
 from .rules import keep_thresholds as follow
@@ -40,6 +40,7 @@ from .rules import no_comparison as compares
 from .rules import share_weighted as share
 from .rules import unweighted as strength
 from .rules import violates as matters
+from .together import Columns, pull_all, step_together
 
 
 class PairedRounds(NamedTuple):
@@ -89,6 +90,7 @@ class Scratch(NamedTuple):
     positive: np.ndarray
     lane: np.ndarray  # one number per slot of the weights, 0 between uses
     held: np.ndarray  # (outputs,) the scores that are answered
+    wide: Columns  # for steps of all outputs at once (empty where there is one)
 
 
 @part
@@ -194,6 +196,32 @@ def solve(scratch, count, few, arrival, hyper):
 
 
 @part
+def move_few(space, block, scratch, row, begin, few, taken, clock):
+    """Move by the pulls of the few, unless nothing moves."""
+    if taken >= 0.0:
+        for i in range(few):
+            member = block.members[begin + scratch.which[i]]
+            move(space, block, row, member, scratch.pulls[i], clock + 1)
+
+
+@part
+def step_one_by_one(space, block, scratch, row, begin, count, few, arrival, hyper, clock):
+    """Solve the problem of every output, and move; |w' - w|, or -1."""
+    inner(space, block, scratch, row, begin, few)
+    taken = solve(scratch, count, few, arrival, hyper)
+    move_few(space, block, scratch, row, begin, few, taken, clock)
+    return taken
+
+
+@part
+def step_jointly(space, block, scratch, row, begin, count, few, arrival, hyper, clock):
+    """The same, for rules of one step: many outputs at once."""
+    if space.weights.ndim == 1:
+        return step_one_by_one(space, block, scratch, row, begin, count, few, arrival, hyper, clock)
+    return step_together(space, block, scratch, row, begin, count, few, hyper, clock + 1)
+
+
+@part
 def pull_apart(signs, which, pulls, tau):
     """Two members are moved by, on either side of the one output."""
     for i in range(2):
@@ -279,12 +307,9 @@ def learn(block, space, hyper, clock, scratch, middle, trace, first, start, stop
                     tau = step(gap, hyper.margin - gap, 1.0, length, pulls[0], now, hyper)
                     pull_apart(signs, which, pulls, tau)
                     taken = tau * math.sqrt(length) if tau > 0.0 else -1.0
+                    move_few(space, block, scratch, row, begin, few, taken, clock)
             elif few:  # passive otherwise
-                inner(space, block, scratch, row, begin, few)
-                taken = solve(scratch, count, few, arrival, hyper)
-            if taken >= 0.0:
-                for i in range(few):
-                    move(space, block, row, block.members[begin + which[i]], pulls[i], clock + 1)
+                taken = step_jointly(space, block, scratch, row, begin, count, few, arrival, hyper, clock)
             follow(scratch.stats, middle, count, outputs)
             least = gap if compares() else least_margin(scores, signs, arrival, outputs)
             suffered, _ = loss(least, hyper.margin)
@@ -300,20 +325,45 @@ def learn(block, space, hyper, clock, scratch, middle, trace, first, start, stop
     return clock, stop, total, mistakes, errors, updates
 
 
-def _bound(name: str, rule: dict[str, Part]) -> dict[str, Part]:
-    """What `learn` itself reads of a rule: its parts, and those that read others."""
+def _bound(name: str, rule: dict[str, Part], kept: dict[str, Part], form: str) -> dict[str, Part]:
+    """What `learn` reads of a rule and of how the hypothesis is kept: parts, and those that read others."""
+    full = f"{name}_{form}"
     laid = compose(lay_out, f"lay_out_{name}", matters=rule["matters"], share=rule["share"])
     more = {"lay_out": laid, "strength": rule["strength"], "solve_one": rule["solve_one"]}
+    solved = compose(solve, f"solve_{name}", **more)
+    moved = compose(move_few, f"move_few_{form}", **_some(kept, "move"))
+    stepped = compose(
+        step_one_by_one, f"step_one_by_one_{full}", solve=solved, move_few=moved, **_some(kept, "inner")
+    )
+    if name in AT_ONCE and not kept:
+        together = compose(step_together, f"step_together_{name}", pull_all=_pulling(name, rule))
+        stepped = compose(
+            step_jointly, f"step_jointly_{full}", step_one_by_one=stepped, step_together=together
+        )
     return {
         "choose": compose(choose, f"choose_{name}", short_of=rule["short_of"], matters=rule["matters"]),
-        "solve": compose(solve, f"solve_{name}", **more),
+        "step_jointly": stepped, "move_few": moved,
         **{role: rule[role] for role in ("strength", "compares", "loss", "step", "follow")},
-    }
+        **_some(kept, "score", "mean", "apart"),
+    }  # fmt: skip
 
 
-_BOUND = {name: _bound(name, rule) for name, rule in RULES.items()}
+def _some(parts: dict[str, Part], *names: str) -> dict[str, Part]:
+    return {name: parts[name] for name in names if name in parts}
+
+
+def _pulling(name: str, rule: dict[str, Part]) -> Part:
+    return compose(pull_all, f"pull_all_{name}", matters=rule["matters"])
+
+
+AT_ONCE = ("correct_mistakes", "max_violators")
+_BOUND = {
+    (name, bool(kept)): _bound(name, rule, kept, form)
+    for name, rule in RULES.items()
+    for kept, form in ((WITH_WEIGHTS, "weights"), (WITH_VECTORS, "vectors"))
+}
 
 
 def player(rule: str, kept: dict[str, Part]) -> Part:
     """The compiled loop of a rule; `kept` are the roles of a hypothesis that is not kept in weights."""
-    return specialise(learn, **_BOUND[rule], **kept)
+    return specialise(learn, **_BOUND[rule, bool(kept)])
