@@ -11,9 +11,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import onmargin as om
 from onmargin.errors import BadFile
+from onmargin.models import pairing
 from onmargin.models.pool import SLACK
 from onmargin.protocols import container as saved
 
+from ..students import PLAIN
 from .test_paired_classifier import FULL, SETS, SPARSE, THREE, TWO, WEIGHT, X, paired
 
 TARGETS = {"two": (TWO, ("common", "rare")), "three": (THREE, (0, 1, 2)), "sets": (SETS, None)}
@@ -238,3 +240,61 @@ def test_a_long_stream_keeps_few_rows(more):
     slots = model._model.pairing.slots
     assert max(sizes) <= 2 * slots.size + SLACK + 100 and (slots >= 0).all() and slots.max() < sizes[-1]
     assert model._model.pairing.seen.sum() == len(many)
+
+
+@pytest.mark.parametrize("kernel", [None, "rbf"])
+def test_a_round_that_was_drawn_and_not_played_leaves_nothing(kernel, monkeypatch):
+    """The round's copy shares the kept rows: what it took on is not seen, and overwritten."""
+    examples = [({"a": float(i % 7), "b": float(-i % 5)}, "xy"[i % 3 == 0]) for i in range(40)]
+    disturbed, quiet = (om.PairedClassifier(reservoir=3, random_state=1, kernel=kernel) for _ in range(2))
+    drawn = pairing.Pairing.rounds
+
+    def and_no_more(*given):
+        drawn(*given)
+        raise KeyboardInterrupt
+
+    for number, (x, y) in enumerate(examples):
+        if number > 5:
+            with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+                patch.setattr(pairing.Pairing, "rounds", and_no_more)
+                disturbed.learn_one(examples[number - 3][0], examples[number - 3][1])
+        disturbed.learn_one(x, y)
+        quiet.learn_one(x, y)
+    for found, wanted in zip(disturbed._model.state(), quiet._model.state(), strict=True):
+        assert found.keys() == wanted.keys()
+        for name in found:
+            assert_array_equal(found[name], wanted[name])
+
+
+def test_rounds_one_at_a_time_draw_as_rows_of_a_table_do():
+    """Uniforms are drawn ahead, and anew where the seed or the clock is another."""
+    draw = np.random.default_rng(2)
+    X, y = draw.normal(size=(150, 3)), draw.integers(0, 2, 150)
+    whole, single = (om.PairedClassifier(C=0.1, reservoir=4, random_state=3, **PLAIN) for _ in range(2))
+    whole.partial_fit(X[:100], y[:100], classes=[0, 1])
+    single.partial_fit(X[:20], y[:20], classes=[0, 1])
+    for row in range(20, 100):
+        single.learn_one(dict(enumerate(X[row])), int(y[row]))
+    for model in (whole, single):
+        model.set_params(random_state=4)
+    whole.partial_fit(X[100:], y[100:])
+    for row in range(100, 150):
+        single.learn_one(dict(enumerate(X[row])), int(y[row]))
+    assert_allclose(single.coef_, whole.coef_, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("kernel", [None, "rbf"])
+def test_c_that_is_left_to_the_data_is_the_one_that_is_learned_with(kernel):
+    auto = om.PairedClassifier(kernel=kernel, random_state=1).fit(X, TWO)
+    told = om.PairedClassifier(kernel=kernel, random_state=1, C=auto.C_).fit(X, TWO)
+    assert auto.C_ < 0.5
+    assert_array_equal(auto.decision_function(X), told.decision_function(X))
+    stream = [({"a": float(number % 7)}, "xy"[number % 3 == 0]) for number in range(1, 40)]
+    auto = om.PairedClassifier(kernel=kernel, random_state=1)
+    auto.learn_one(*stream[0])
+    told = om.PairedClassifier(kernel=kernel, random_state=1, C=auto.C_)
+    told.learn_one(*stream[0])
+    for x, y in stream[1:]:
+        auto.learn_one(x, y)
+        told.learn_one(x, y)
+    assert auto.predict_proba_one({"a": 2.0}) == told.predict_proba_one({"a": 2.0})

@@ -253,7 +253,8 @@ class SupportForm(WeightsForm):
         return super().squares(model, X, which)
 
     def fix_numbers(self, model: Model) -> None:
-        """Every kernel value has the constant coordinate's square added; nothing is kept yet."""
+        """Go on with them; kernel values have the constant coordinate's square added; nothing is kept yet."""
+        self.refresh(model)
         support = cast(KernelModel, model)
         support.fix(support.gamma, support.form._replace(constant=self.learner._bias**2))
 
