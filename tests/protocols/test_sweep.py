@@ -79,7 +79,8 @@ def test_a_sweep_is_separate_runs(name, average, weighted, sparse, by_class, pow
     shared = len(powers) > 1 or name == "regression"  # steps and losses have lanes of their own
     assert result.in_lanes == (len(result.rows) if shared else 0)
     more = (sp.csr_matrix(MORE) if sparse else MORE, MORE_Y if labels else MORE_SCORES)
-    agrees(result, separate(model, result.configs, table, y, sample_weight=own), *more)
+    near = 1e-9 if name == "FTRL" else 1e-12  # (steps of 60 make the roundings of the loss grow)
+    agrees(result, separate(model, result.configs, table, y, sample_weight=own), *more, close=near)
 
 
 def test_class_weights_in_the_grid():
