@@ -17,7 +17,7 @@ from tests.test_real_data import indicator, svmlight
 SMALL = ("ionosphere", "sonar", "diabetes", "breast_cancer_wisconsin", "german.numer", "heart", "spambase")
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture(scope="module", autouse=True)
 def needs_the_sets():
     if not real.folder().exists():
         pytest.skip(f"{real.folder()} is not there; set ONMARGIN_DATA to the folder of real sets")
@@ -43,7 +43,7 @@ def mean_error(make):
 
 
 @pytest.fixture(scope="module")
-def news():
+def news(needs_the_sets):
     """TF-IDF of 20 Newsgroups."""
     split, tfidf = real.news20(), TfidfTransformer(sublinear_tf=True)
     order = np.random.default_rng(0).permutation(len(split.y))
@@ -146,7 +146,7 @@ def test_pegasos_is_not_wrecked_by_a_free_bias_or_by_batches(chosen, sms):
 
 
 @pytest.fixture(scope="module")
-def sms():
+def sms(needs_the_sets):
     """Hashed words of the SMS, rows of length 1."""
     with real.opened("sms_spam/SMSSpamCollection.gz") as stream:
         lines = [line.decode().rstrip("\n").split("\t", 1) for line in stream]

@@ -16,7 +16,7 @@ import pytest
 from scipy.linalg import solve_triangular
 
 import onmargin as om
-from onmargin.models import products as blocks
+from onmargin.models import threads
 from onmargin.models.kernel_forms import Bounded
 from onmargin.models.support import Support
 from onmargin.models.vectors import Grown, Vectors
@@ -198,13 +198,13 @@ def test_first_row_far_away_does_not_blur_the_others():
 
 def test_threads_of_kernels_survive_a_fork():
     """`multiprocessing` forks; a parent that answered with 2048 vectors or more has the pool already."""
-    blocks._pool(2).submit(int).result()
+    threads.pool(2).submit(int).result()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
         child = os.fork()
     if child == 0:
         try:
-            os._exit(blocks._pool(2).submit(int).result(timeout=2))
+            os._exit(threads.pool(2).submit(int).result(timeout=2))
         except TooLate:
             os._exit(1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0

@@ -70,7 +70,7 @@ class Regularisation:
 
 # In streams AdaGrad's first steps are as long as the first row says, in `fit` later passes mend them.
 RATE = Rule(lambda length: 1.0, lambda length: 1.0 / length, before=1.0)
-DELTA = Rule(lambda length: 1.0, lambda length: 1e-6, before=1.0)
+OFFSET = Rule(lambda length: 1.0, lambda length: 1e-6, before=1.0)
 
 
 class FTRL(Learner):
@@ -304,7 +304,7 @@ class FTRLClassifier(FTRL, Classifier, Linear, Averaged, Labelled, Horizon, Regu
     @property
     def _by_length(self) -> Mapping[str, Rule]:
         adaptive = self.regularizer == "auto" and self.regularizer_ == "adagrad"
-        return {"intercept_scaling": CLASSES} | ({"rate": RATE, "adagrad_delta": DELTA} if adaptive else {})
+        return {"intercept_scaling": CLASSES} | ({"rate": RATE, "adagrad_delta": OFFSET} if adaptive else {})
 
     variants = EACH_REGULARIZER
 

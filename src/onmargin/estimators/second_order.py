@@ -143,5 +143,6 @@ class SecondOrderPerceptron(Classifier, Linear, Averaged, Labelled, Covariance):
         """A margin of 0 is asked for."""
         return {"margin": 0.0}
 
+    @property
     def _ridge(self) -> float:
         return float(self.a)

@@ -47,11 +47,11 @@ class Learner(River):
     _columns = Columns()
     _stream: Stream | None = None  # the model bound to its dicts, made on first use
     _begun: dict[str, object] = {}  # noqa: RUF012 (replaced, never changed)
-    _is_checked = False  # are the parameters as they were when they were checked last?
     _may_diverge = True
     _has_lanes = True  # its row of the table says all of its rounds: a sweep may lay them side by side
     _draws = False  # a round needs a uniform
     _counts_mistakes = True
+    _ridge: Any = 1.0  # what a covariance starts from
     _rules: Mapping[str, Rule] = {"intercept_scaling": CLASSES}  # noqa: RUF012 (never changed)
     _fixed: Mapping[str, float] = {}  # noqa: RUF012 (replaced, never changed)
     _stream_kind: type[Stream] = BoundStream
@@ -77,8 +77,7 @@ class Learner(River):
 
     def __setattr__(self, name: str, value: object) -> None:
         if not name.startswith("_"):  # a parameter: it is checked, and the compiled stream bound anew
-            self.__dict__.pop("_stream", None)
-            self.__dict__.pop("_is_checked", None)
+            self.__dict__.pop("_stream", self.__dict__.pop("_checked", None))
         super().__setattr__(name, value)
 
     def set_params(self, **params: Any) -> Self:
@@ -245,10 +244,6 @@ class Learner(River):
         self._begun = lasting(self)
         return model
 
-    def _ridge(self) -> float:
-        """The ridge a covariance starts from."""
-        return 1.0
-
     def _begin(self, model: Model, known: int) -> None:
         """Set the weights of slots from `known` on to where they start (0 for most)."""
 
@@ -260,10 +255,10 @@ class Learner(River):
 
     def _refresh(self, model: Model, fitting: bool = False, seen: bool = True) -> None:
         """Go on with the parameters as they are now; a stream goes on from the weights, without a mean."""
-        if not self._is_checked:
+        if "_checked" not in self.__dict__:
             self._check_lasting()
             self._check_parameters()
-            self._is_checked = True
+            self._checked = True
         self._form().refresh(model)
         if self._averages_fits and seen:
             average_anew(model) if fitting else drop_mean(model)

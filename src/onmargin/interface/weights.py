@@ -52,7 +52,7 @@ class WeightsForm:
         """What parameters and targets make of a fresh model."""
         owner, (outputs, many) = self.owner, self.owner._targets().outputs()
         dtype = np.dtype(getattr(owner, "dtype", "float64"))
-        return Start(slots, outputs, many, owner._averages, dtype.name, owner._ridge(), owner._wants())
+        return Start(slots, outputs, many, owner._averages, dtype.name, owner._ridge, owner._wants())
 
     def numbers(self, chosen: Numbers) -> Numbers:
         """The numbers of the parameters, and what the form adds."""

@@ -1,4 +1,4 @@
-"""Scores of many rows: by weights spelled out once, or as they lie where few are asked for; in threads."""
+"""Scores of many rows, in threads: by weights spelled out once, or as they lie for a few rows."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ import numpy as np
 from ..errors import BadInput, shown
 from ..models.layout import MOST_PLACES
 
-LONGEST = 10_000  # characters of a pattern
+MOST_LETTERS = 10_000  # characters of a pattern
 
 
 class Limit(NamedTuple):
@@ -53,7 +53,7 @@ def is_vocabulary(value: object) -> bool:
 
 
 def _is_pattern(value: object) -> bool:
-    if type(value) is not str or len(value) > LONGEST:
+    if type(value) is not str or len(value) > MOST_LETTERS:
         return False
     try:
         return re.compile(value).groups <= 1
