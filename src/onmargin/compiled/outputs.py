@@ -1,15 +1,22 @@
 """A row against weights of one output (d + 1,) or of many (d + 1, K), padded to eights.
 
-With many, outputs lie side by side and are taken eight at a time (`lanes`).
+With many, outputs lie side by side and are taken eight at a time (`lanes`). While a block of dense rows is
+learned they lie one after the other instead (an array in Fortran's order, `models.by_class`): fewer bytes are
+read, and a step writes to the outputs it moves alone.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numba.extending import overload
 
 from . import lanes
-from .parts import part
-from .rows import axpy, dot, item, leap, span
+from .parts import OPTIONS, part, summing
+from .rows import axpy, dot, item, leap, measure_row, span
+
+_INLINED: Any = {**OPTIONS, "forceinline": True}
 
 
 @part
@@ -19,7 +26,7 @@ def score_rows(rows, row, weights, scores):
         total, length = dot(rows, row, weights)
         scores[0] = total
         return length
-    return _score_many(rows, row, weights, scores)
+    return score_many(rows, row, weights, scores)
 
 
 @part
@@ -29,7 +36,7 @@ def add_scores(rows, row, weights, scores, factor):
         total, _ = dot(rows, row, weights)
         scores[0] += factor * total
     else:
-        _add_score_many(rows, row, weights, scores, factor)
+        add_score_many(rows, row, weights, scores, factor)
 
 
 @part
@@ -57,7 +64,57 @@ def add_rows(rows, row, weights, pull, step):
     if weights.ndim == 1:
         axpy(rows, row, weights, step * pull[0])
     else:
-        _add_many(rows, row, weights, pull, step)
+        add_many(rows, row, weights, pull, step)
+
+
+# ---- outputs one after the other
+
+
+@summing
+def _scores_of_two(rows, row, weights, k, other):
+    """<w_k, x> for two outputs: the row is read once for both."""
+    values = rows.values
+    one = two = 0.0
+    for j in range(values.shape[1]):
+        value = np.float64(values[np.uint64(row), np.uint64(j)])
+        one += value * weights[np.uint64(j), np.uint64(k)]
+        two += value * weights[np.uint64(j), np.uint64(other)]
+    last = weights.shape[0] - 1
+    return one + rows.bias * weights[last, k], two + rows.bias * weights[last, other]
+
+
+@part
+def _score_by_class(rows, row, weights, scores):
+    outputs = weights.shape[1]
+    for k in range(0, outputs, 2):
+        other = min(k + 1, outputs - 1)
+        scores[k], scores[other] = _scores_of_two(rows, row, weights, k, other)
+    return measure_row(rows, row)
+
+
+@part
+def _add_score_by_class(rows, row, weights, scores, factor):
+    outputs = weights.shape[1]
+    for k in range(0, outputs, 2):
+        other = min(k + 1, outputs - 1)
+        one, two = _scores_of_two(rows, row, weights, k, other)
+        scores[k] += factor * one
+        if other != k:
+            scores[other] += factor * two
+
+
+@part
+def _add_by_class(rows, row, weights, pull, step):
+    values = rows.values
+    for k in range(weights.shape[1]):
+        if pull[k] != 0.0:
+            factor = step * pull[k]
+            for j in range(values.shape[1]):
+                weights[np.uint64(j), np.uint64(k)] += factor * values[np.uint64(row), np.uint64(j)]
+            weights[weights.shape[0] - 1, k] += factor * rows.bias
+
+
+# ---- outputs side by side
 
 
 @part
@@ -83,7 +140,7 @@ def _totals(rows, row, flat, width, group, beside):
 
 
 @part
-def _score_many(rows, row, weights, scores):
+def _score_side_by_side(rows, row, weights, scores):
     flat = weights.reshape(weights.size)
     width = weights.shape[1]
     length = 0.0
@@ -98,7 +155,7 @@ def _score_many(rows, row, weights, scores):
 
 
 @part
-def _add_score_many(rows, row, weights, scores, factor):
+def _add_score_side_by_side(rows, row, weights, scores, factor):
     flat = weights.reshape(weights.size)
     width = weights.shape[1]
     group = 0
@@ -112,7 +169,7 @@ def _add_score_many(rows, row, weights, scores, factor):
 
 
 @part
-def _add_many(rows, row, weights, pull, step):
+def _add_side_by_side(rows, row, weights, pull, step):
     width = weights.shape[1]
     active = 0
     for k in range(width):
@@ -156,6 +213,43 @@ def _add_lanes(rows, row, weights, pull, step):
             j = leap(rows, row, edge, stop)
         at = last + group
         lanes.store(flat, at, lanes.plus_times(lanes.load(flat, at), lane, step * rows.bias))
+
+
+# ---- either, as the weights lie
+
+
+def score_many(rows, row, weights, scores):
+    """scores[k] = <w_k, x>; returns |x|^2."""
+    return (_score_by_class if weights.flags.fnc else _score_side_by_side)(rows, row, weights, scores)
+
+
+def add_score_many(rows, row, weights, scores, factor):
+    """scores[k] += factor <w_k, x>"""
+    by_class = weights.flags.fnc
+    (_add_score_by_class if by_class else _add_score_side_by_side)(rows, row, weights, scores, factor)
+
+
+def add_many(rows, row, weights, pull, step):
+    """w_k += step pull[k] x"""
+    (_add_by_class if weights.flags.fnc else _add_side_by_side)(rows, row, weights, pull, step)
+
+
+@overload(score_many, jit_options=_INLINED)
+def _score_many_compiled(rows, row, weights, scores):
+    chosen = _score_by_class if weights.layout == "F" else _score_side_by_side
+    return lambda rows, row, weights, scores: chosen(rows, row, weights, scores)
+
+
+@overload(add_score_many, jit_options=_INLINED)
+def _add_score_many_compiled(rows, row, weights, scores, factor):
+    chosen = _add_score_by_class if weights.layout == "F" else _add_score_side_by_side
+    return lambda rows, row, weights, scores, factor: chosen(rows, row, weights, scores, factor)
+
+
+@overload(add_many, jit_options=_INLINED)
+def _add_many_compiled(rows, row, weights, pull, step):
+    chosen = _add_by_class if weights.layout == "F" else _add_side_by_side
+    return lambda rows, row, weights, pull, step: chosen(rows, row, weights, pull, step)
 
 
 @part

@@ -12,6 +12,7 @@ from ..learn import rounds
 from ..learn.spaces import arrays as storage
 from ..learn.spaces import linear
 from ..learn.vocabulary import NONE
+from .by_class import by_class, is_dense
 from .threads import in_threads
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 def scores_of(model: Model, rows: Rows, count: int, averaged: bool) -> tuple[np.ndarray, int]:
     """Scores of rows 0 .. count - 1, and how many rows were finite from the first on."""
     out, width = np.zeros((count, model.start.outputs)), model.desk.scores.size
-    answerer, space = _asked(model, rows.values.size, averaged)
+    answerer, space = _asked(model, rows, averaged)
 
     def share(first: int, stop: int) -> int:
         own = storage.with_own_scratch(model.row.space, space) if space is model.space else space
@@ -33,8 +34,8 @@ def scores_of(model: Model, rows: Rows, count: int, averaged: bool) -> tuple[np.
     return out, in_threads(share, count, rows.values.size * (width if model.start.many else 1))
 
 
-def _asked(model: Model, entries: int, averaged: bool) -> tuple[Part, Any]:
-    """Compiled scores for rows of so many entries, and the arrays that they read.
+def _asked(model: Model, rows: Rows, averaged: bool) -> tuple[Part, Any]:
+    """Compiled scores for these rows, and the arrays that they read.
 
     Weights that do not lie as they are used are spelled out once, but not for a few rows.
     """
@@ -42,7 +43,7 @@ def _asked(model: Model, entries: int, averaged: bool) -> tuple[Part, Any]:
     if not kept.flat:
         own = storage.with_own_scratch(kept, space)
         return model.row.answerer(), own._replace(weights=model.mean_weights()) if averaged else space
-    if 4 * entries < len(space.weights):
+    if 4 * rows.values.size < len(space.weights):
         by_mean = model.row.mean_answerer() if averaged else None
         if by_mean is not None:
             return by_mean, space
@@ -50,4 +51,6 @@ def _asked(model: Model, entries: int, averaged: bool) -> tuple[Part, Any]:
             return model.row.answerer(), space
     weights = model.mean_weights() if averaged else model.weights()
     weights = np.ascontiguousarray(weights, dtype=space.weights.dtype)
+    if model.start.many and is_dense(rows):
+        weights = by_class(weights, model.start.outputs)
     return specialise(rounds.answer, score=linear.score), linear.Linear(weights, weights[:0], NONE)

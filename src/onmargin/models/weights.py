@@ -30,6 +30,7 @@ from ..learn.vocabulary import (
 )
 from .answering import scores_of
 from .asking import Asking
+from .by_class import laid_out
 from .journal import Journal, pays
 from .layout import Arrays, Facts, Layout, Wanted
 from .table import Row
@@ -267,8 +268,9 @@ class Model:
 
     def learn(self, examples: Examples, first: int, count: int, trace: np.ndarray = NO_TRACE) -> Tally:
         """A block of rounds; see `rounds.learn`."""
-        play = self.played().learner()
-        done = play(examples, self.space, self.hyper, self.clock, self.desk, trace, first, 0, count)
+        play, desk = self.played().learner(), self.desk
+        with laid_out(self, examples.rows) as space:
+            done = play(examples, space, self.hyper, self.clock, desk, trace, first, 0, count)
         tally = Tally(*done)
         self.clock = tally.clock
         return tally
@@ -276,7 +278,8 @@ class Model:
     def learn_judged(self, examples: Examples, first: int, count: int, trace: np.ndarray) -> Tally:
         """A block of rounds, answered by the averaged weights; see `rounds.judged`."""
         held, play = np.zeros(self.start.outputs), self.played().judge()
-        done = play(examples, self.space, self.hyper, self.clock, self.desk, held, trace, first, 0, count)
+        with laid_out(self, examples.rows) as space:
+            done = play(examples, space, self.hyper, self.clock, self.desk, held, trace, first, 0, count)
         tally = Tally(*done)
         self.clock = tally.clock
         return tally

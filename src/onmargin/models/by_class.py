@@ -1,0 +1,43 @@
+"""Weights class by class while dense rows are learned: see `compiled.outputs`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..compiled.rows import Dense, Rows
+from ..learn.spaces.arrays import aligned, padded
+from ..learn.spaces.linear import Linear
+
+if TYPE_CHECKING:
+    from .weights import Model
+
+
+def is_dense(rows: Rows) -> bool:
+    """Do the values of a row lie side by side?"""
+    return isinstance(rows, Dense) and bool(rows.values.flags.c_contiguous)
+
+
+@contextmanager
+def laid_out(model: Model, rows: Rows) -> Iterator[Any]:
+    """The arrays to learn these rows with; what they come to is the model's."""
+    if not model.start.many or model.row.space.arrays is not Linear or not is_dense(rows):
+        yield model.space
+        return
+    mine, outputs = model.space, model.start.outputs
+    turned = mine._replace(weights=by_class(mine.weights, outputs), drift=by_class(mine.drift, outputs))
+    yield turned
+    for kept, table in ((mine.weights, turned.weights), (mine.drift, turned.drift)):
+        if kept.size:
+            kept[:-1, :outputs], kept[-1, :outputs] = table[: len(kept) - 1], table[-1]
+
+
+def by_class(weights: np.ndarray, outputs: int) -> np.ndarray:
+    """The same numbers, output after output, each beginning a cache line; the constant coordinate last."""
+    table = aligned((outputs, padded(len(weights), True)), weights.dtype).T
+    if weights.size:
+        table[: len(weights) - 1], table[-1] = weights[:-1, :outputs], weights[-1, :outputs]
+    return table
