@@ -120,7 +120,9 @@ def test_length_counts_the_bias():
     ],
 )
 def test_is_canonical(indices, starts, fine):
-    found = is_canonical(np.array(indices, np.uint32), np.array(starts, np.int32), np.uint32(5))
+    found = is_canonical(
+        np.array(indices, np.uint32), np.array(starts, np.int32), np.uint32(5), 0, len(starts) - 1
+    )
     assert bool(found) is fine
 
 

@@ -16,7 +16,7 @@ import pytest
 from scipy.linalg import solve_triangular
 
 import onmargin as om
-from onmargin.models import threads
+from onmargin.compiled import threads
 from onmargin.models.kernel_forms import Bounded
 from onmargin.models.support import Support
 from onmargin.models.vectors import Grown, Vectors

@@ -18,16 +18,15 @@ def first_not_finite(rows, stop):
 
 
 @specialise
-def is_canonical(indices, starts, columns):
-    """Each row's indices rise and stay below `columns`, and the row bounds are in order.
+def is_canonical(indices, starts, columns, first, last):
+    """Rows first .. last - 1: their indices rise and stay below `columns`, and their bounds are in order.
 
     One SIMD sweep counts all falls; they are allowed only where a row begins.
     """
-    rows = starts.size - 1
-    begin, end = starts[0], starts[rows]
-    if begin != 0 or end > indices.size:
+    begin, end = starts[first], starts[last]
+    if begin < 0 or begin > end or end > indices.size:
         return False
-    used = indices[:end]
+    used = indices[begin:end]
     falls = 0
     outside = used.size and used[0] >= columns
     for j in range(1, used.size):
@@ -35,12 +34,12 @@ def is_canonical(indices, starts, columns):
         outside |= used[j] >= columns
     if outside:
         return False
-    for row in range(rows):
+    for row in range(first, last):
         start, stop = starts[row], starts[row + 1]
         if start > stop or stop > end:
             return False
-        if 0 < start < stop:
-            falls -= used[start] <= used[start - 1]
+        if begin < start < stop:
+            falls -= used[start - begin] <= used[start - begin - 1]
     return falls == 0
 
 

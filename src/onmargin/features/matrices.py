@@ -8,8 +8,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..compiled.checks import is_canonical
+from ..compiled.threads import in_threads
 from ..errors import BadInput
 
+READS = 4  # indices looked at in the time of a multiplication
 UNSIGNED = {4: np.uint32, 8: np.uint64}
 NATIVE = (np.dtype(np.int32), np.dtype(np.int64))
 FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
@@ -59,7 +61,14 @@ def _in_order(indices: np.ndarray, starts: np.ndarray, columns: int) -> bool:
     """Bounds in order, indices within them and rising: nothing is wrong, and nothing is to be done."""
     columns = min(columns, np.iinfo(indices.dtype).max)
     unsigned = read_only(indices.view(UNSIGNED[indices.itemsize]))  # (what is below 0 is beyond all columns)
-    return bool(is_canonical(unsigned, read_only(starts), unsigned.dtype.type(columns)))
+    bounds, most, rows = read_only(starts), unsigned.dtype.type(columns), len(starts) - 1
+    if starts[0] != 0:
+        return False
+
+    def share(first: int, stop: int) -> int:
+        return (stop - first) * bool(is_canonical(unsigned, bounds, most, first, stop))
+
+    return in_threads(share, rows, len(indices) // READS) == rows
 
 
 def _parts(X: Any, lines: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

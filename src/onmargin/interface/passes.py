@@ -169,6 +169,7 @@ class Game(NamedTuple):
     ) -> Sums:  # fmt: skip
         """One pass; the watcher, if any, is shown every block, and `show` told how far it is."""
         sums, watcher = Sums(), self.watcher
+        size = size or (4 * BLOCK if watcher is None else BLOCK)
         for block in blocks(len(order) or self.data.size, order, size, self.data.begins):
             for part in self.cut(block):
                 some, trace, known = part[0], NO_TRACE, []

@@ -8,12 +8,12 @@ import numpy as np
 
 from ..compiled.parts import Part, specialise
 from ..compiled.rows import Rows
+from ..compiled.threads import in_threads
 from ..learn import rounds
 from ..learn.spaces import arrays as storage
 from ..learn.spaces import linear
 from ..learn.vocabulary import NONE
 from .by_class import by_class, is_dense
-from .threads import in_threads
 
 if TYPE_CHECKING:
     from .weights import Model

@@ -14,9 +14,9 @@ from typing import TypeVar
 import numpy as np
 
 from ..compiled.pairs import add_sums
+from ..compiled.threads import one_each, pool, threads_allowed
 from ..kernels.base import Kernel, Pair
 from ..kernels.sides import Side
-from .threads import one_each, pool, threads_allowed
 from .vectors import Vectors
 
 TILE = 1024  # vectors at a time
