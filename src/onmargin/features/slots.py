@@ -6,6 +6,7 @@ import math
 import struct
 from collections.abc import Hashable, Iterable, Mapping
 from functools import partial
+from itertools import repeat
 from operator import mul
 from typing import Any
 
@@ -57,6 +58,7 @@ class Packer:
 
     def __init__(self, slots: Slots, bias: float) -> None:
         self.slots, self.bias, self.blank = slots, bias, 0
+        self.unmet = -1  # a slot that no name has (-1: none is known), for `find` to give names never met
         self._reserve(32)
 
     def _reserve(self, room: int) -> None:
@@ -68,7 +70,9 @@ class Packer:
         self.values, self.places, self.room = values, places, room
         self.formats: dict[int, tuple[Any, Any]] = {}
         self.write: Any = None
-        self.names: list[Hashable] | None = None
+        self.names: list[Hashable] | None = None  # whose slots the row has, all of them
+        self.asked: list[Hashable] | None = None  # whose slots `places_asked` has, `unmet` for some
+        self.places_asked: list[int] = []
 
     def use_constant(self, bias: float) -> None:
         """The constant coordinate's value from now on."""
@@ -93,6 +97,38 @@ class Packer:
         self.names = names
         return True
 
+    def find(self, names: list[Hashable]) -> None:
+        """Write the slots of these names, `unmet` for those never met; `write` writes the values next."""
+        place = self._format(len(names))
+        places = [*map(self.slots.get, names, repeat(self.unmet))]
+        place(self.places, 4, len(names), *places)
+        if self.unmet in places:
+            self.asked, self.places_asked = names, places
+        else:
+            self.names = names
+
+    def take_in(self, names: list[Hashable]) -> None:
+        """`find`, and names never met get a slot, as `take` gives them."""
+        slots, unmet, places = self.slots, self.unmet, self.places_asked
+        asked = names == self.asked  # answered a moment ago
+        place = self._format(len(names))
+        if not asked:
+            places = [*map(slots.get, names, repeat(unmet))]
+        at, known = -1, len(slots)
+        for slot in range(known, known + places.count(unmet)):
+            at = places.index(unmet, at + 1)  # (a new name may get that very slot)
+            slots[names[at]] = places[at] = slot
+        place(self.places, 4, len(names), *places)
+        self.names = names
+
+    def leave_unmet(self, slot: int) -> None:
+        """The slot that no name has, from now on."""
+        self.unmet, self.asked = slot, None
+
+    def forget(self) -> None:
+        """The row is nobody's: names have lost their slots, or were refused."""
+        self.names = self.asked = None
+
     def _ask_without(self, x: Example, names: list[Hashable]) -> None:
         """Names without a slot share the blank one, as long as all of them; or are left out."""
         self.check(x)
@@ -109,7 +145,7 @@ class Packer:
         """Ready to write a row of so many entries."""
         if count > self.room:
             self._reserve(count + count // 4)
-        self.names = None  # until all is written: a value may yet be refused
+        self.names = self.asked = None  # until all is written: a value may yet be refused
         found = self.formats.get(count)
         if found is None:  # n values; and the row's end with n slots, right after its start (always 0)
             values = partial(struct.Struct(f"{count}d").pack_into, self.values, 0)
