@@ -58,6 +58,7 @@ class Packer:
 
     def __init__(self, slots: Slots, bias: float) -> None:
         self.slots, self.bias, self.blank = slots, bias, 0
+        self.all_met = True  # had all names a slot, the last time they were looked up?
         self.unmet = -1  # a slot that no name has (-1: none is known), for `find` to give names never met
         self._reserve(32)
 
@@ -97,29 +98,45 @@ class Packer:
         self.names = names
         return True
 
-    def find(self, names: list[Hashable]) -> None:
-        """Write the slots of these names, `unmet` for those never met; `write` writes the values next."""
-        place = self._format(len(names))
+    def find(self, names: list[Hashable], values: Iterable[Any]) -> None:
+        """Fill the row to answer it; names never met go to the slot `unmet`, each on its own."""
+        count = len(names)
+        try:
+            self.write, place = self.formats[count]
+        except KeyError:
+            place = self._format(count)
+        self.names = self.asked = None
+        if self.all_met:  # likely so this time too: a place of None is found out by `place`
+            try:
+                place(self.places, 4, count, *map(self.slots.get, names))
+                self.write(*values)
+                self.names = names
+                return
+            except NO_NUMBER:
+                self.all_met = False
         places = [*map(self.slots.get, names, repeat(self.unmet))]
-        place(self.places, 4, len(names), *places)
-        if self.unmet in places:
-            self.asked, self.places_asked = names, places
-        else:
-            self.names = names
+        place(self.places, 4, count, *places)
+        self.write(*values)
+        self.asked, self.places_asked = names, places
 
-    def take_in(self, names: list[Hashable]) -> None:
-        """`find`, and names never met get a slot, as `take` gives them."""
-        slots, unmet, places = self.slots, self.unmet, self.places_asked
-        asked = names == self.asked  # answered a moment ago
-        place = self._format(len(names))
-        if not asked:
-            places = [*map(slots.get, names, repeat(unmet))]
-        at, known = -1, len(slots)
-        for slot in range(known, known + places.count(unmet)):
-            at = places.index(unmet, at + 1)  # (a new name may get that very slot)
-            slots[names[at]] = places[at] = slot
-        place(self.places, 4, len(names), *places)
-        self.names = names
+    def take_in(self, names: list[Hashable], values: Iterable[Any]) -> None:
+        """`take`, for names that are likely to be those of `find` a moment ago."""
+        slots, unmet, count, asked = self.slots, self.unmet, len(names), names == self.asked
+        places = self.places_asked if asked else [*map(slots.get, names, repeat(unmet))]
+        try:
+            self.write, place = self.formats[count]
+        except KeyError:
+            place = self._format(count)
+        self.names = self.asked = None
+        new = places.count(unmet)
+        if new or not asked:
+            at, known = -1, len(slots)
+            for slot in range(known, known + new):
+                at = places.index(unmet, at + 1)  # (a new name may get that very slot)
+                slots[names[at]] = places[at] = slot
+            place(self.places, 4, count, *places)
+        self.write(*values)
+        self.names, self.all_met = names, not new
 
     def leave_unmet(self, slot: int) -> None:
         """The slot that no name has, from now on."""

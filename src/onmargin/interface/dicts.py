@@ -86,7 +86,7 @@ class Stream:
             owner._columns, self.shape = owner._columns._replace(by_name=True), None
         self.model.features = len(self.slots)
         if len(self.slots) > self.room:
-            owner._widen(self.model, len(self.slots) + 1)  # the blank slot stays free
+            owner._widen(self.model, self.model.roomier(len(self.slots) + 1))  # the blank slot stays free
         if self.model.start is not self.shape or self.packer.rows is not self.rows:
             self.bind()
 

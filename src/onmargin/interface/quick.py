@@ -45,18 +45,21 @@ def quick_learner(stream: BoundStream, entries: BoundEntries) -> Learn:
             if goal is None:
                 return False
             names = [*x]
-            if names != packer.names:
-                packer.take_in(names) if grows else packer.take(x, names)
-            packer.write(*x.values())
-            known = len(slots)
-            if known > stream.known or packer.rows is not rows:
-                if not grows or known > room or packer.rows is not rows:
+            known = 0
+            if names == packer.names and packer.rows is rows:
+                packer.write(*x.values())
+            else:
+                packer.take_in(names, x.values()) if grows else packer.take(x, names)
+                known = len(slots)
+                if packer.rows is not rows or known > (room if grows else stream.known):
                     return stream.learn_grown(goal)
-                numbers[KNOWN] = known
+                if known > stream.known:
+                    numbers[KNOWN] = known
             after = entry(rows, goal, space, hyper, clock, desk, target, trace)
             if after >= 0:
                 model.clock = after
-                stream.known = known
+                if known:
+                    stream.known = known
                 return True
             stream.give_back()
             return False
@@ -93,11 +96,11 @@ def quick_answerer(stream: BoundStream, entries: BoundEntries, answers: dict[flo
                 found = names == packer.names
                 if found:
                     packer.names = names  # the same objects in a moment: learn_one compares by identity
+                    packer.write(*x.values())
                 elif finds:
-                    packer.find(names)
+                    packer.find(names, x.values())
                     found = packer.rows is rows
                 if found:
-                    packer.write(*x.values())
                     found = guess(rows, space, hyper, scores, model.clock)
                     if found == found:
                         return answers[found]
