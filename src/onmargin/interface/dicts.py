@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from .learner import Learner
 
 DRAWN = 64  # uniforms drawn at a time
+FEW = 5_000  # features
 Shapes = tuple[Columns, tuple[Start, Any]]
 """Columns, and the layout of a model."""
 
@@ -86,7 +87,11 @@ class Stream:
             owner._columns, self.shape = owner._columns._replace(by_name=True), None
         self.model.features = len(self.slots)
         if len(self.slots) > self.room:
-            owner._widen(self.model, self.model.roomier(len(self.slots) + 1))  # the blank slot stays free
+            wanted, have = len(self.slots) + 1, self.room + 1  # the blank slot stays free
+            few = (
+                have < FEW and not self.model.is_square
+            )  # names come fast at first: room for four times as many
+            owner._widen(self.model, max(wanted, 4 * have, 64) if few else wanted)
         if self.model.start is not self.shape or self.packer.rows is not self.rows:
             self.bind()
 

@@ -37,8 +37,6 @@ from .table import Row
 REACHES = {"float64": 1e200, "float32": 1e30}
 """The squared length of the farthest move, by the precision of the weights."""
 
-QUICKLY = 5_000  # features up to which room is made in fours
-
 Numbers = dict[str, Any]
 """The numbers of `Hyper` that the user's parameters set, by name."""
 
@@ -417,14 +415,10 @@ class Model:
     def layout(self, before: tuple[Start, Any]) -> None:
         self.start, self.space = before
 
-    def roomier(self, slots: int) -> int:
-        """How many features to make room for when so many are wanted, and more are to come.
-
-        Four times as many as there were, up to a few thousand: a stream of words grows often at first.
-        """
-        have = self.start.slots - 1
-        square = any(field.kind == storage.SQUARE for field in self.row.space.fields.values())
-        return slots if square or have > QUICKLY else max(slots, 4 * have, 64)
+    @property
+    def is_square(self) -> bool:
+        """Does it keep a number for every two features?"""
+        return any(field.kind == storage.SQUARE for field in self.row.space.fields.values())
 
     # Each makes new arrays and leaves the old ones as they are: who began with them may go back to them.
 
