@@ -7,7 +7,7 @@ import struct
 from collections.abc import Hashable, Iterable, Mapping
 from functools import partial
 from itertools import repeat
-from operator import mul
+from operator import itemgetter, mul
 from typing import Any
 
 import numpy as np
@@ -25,18 +25,18 @@ NO_NUMBER = (struct.error, TypeError, ValueError, OverflowError)  # what `struct
 class Slots(dict[Hashable, int]):
     """name -> slot, in order of appearance.
 
-    Looking up a new name gives it the next slot; `give_back` takes the last ones back, so that a
-    refused example can return its names. `get` and `in` take nothing in.
+    `add` gives a new name the next slot; `give_back` takes the last ones back, so that a refused
+    example can return its names.
     """
 
     def __init__(self, names: Iterable[Hashable] = ()) -> None:
         super().__init__()
         for name in names:
-            self[name]
+            self.add(name)
 
-    def __missing__(self, name: Hashable) -> int:
-        slot = self[name] = len(self)
-        return slot
+    def add(self, name: Hashable) -> int:
+        """Its slot, the next one where it has none yet."""
+        return self.setdefault(name, len(self))
 
     def after(self, known: int) -> list[Hashable]:
         """The names from slot `known` on."""
@@ -82,7 +82,7 @@ class Packer:
     def take(self, x: Example, names: list[Hashable]) -> None:
         """Fill the row to learn from it; new names get a slot."""
         place = self._format(len(names))
-        place(self.places, 4, len(names), *map(self.slots.__getitem__, names))
+        place(self.places, 4, len(names), *map(self.slots.add, names))
         self.write(*x.values())
         self.names = names
 
@@ -106,13 +106,13 @@ class Packer:
         except KeyError:
             place = self._format(count)
         self.names = self.asked = None
-        if self.all_met:  # likely so this time too: a place of None is found out by `place`
+        if self.all_met and count > 1:  # likely so this time too
             try:
-                place(self.places, 4, count, *map(self.slots.get, names))
+                place(self.places, 4, count, *itemgetter(*names)(self.slots))
                 self.write(*values)
                 self.names = names
                 return
-            except NO_NUMBER:
+            except KeyError:
                 self.all_met = False
         places = [*map(self.slots.get, names, repeat(self.unmet))]
         place(self.places, 4, count, *places)

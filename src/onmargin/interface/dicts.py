@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from .learner import Learner
 
 DRAWN = 64  # uniforms drawn at a time
-FEW = 5_000  # features
+FEW = 5_000  # features up to which room is made in fours
 Shapes = tuple[Columns, tuple[Start, Any]]
 """Columns, and the layout of a model."""
 
@@ -88,10 +88,9 @@ class Stream:
         self.model.features = len(self.slots)
         if len(self.slots) > self.room:
             wanted, have = len(self.slots) + 1, self.room + 1  # the blank slot stays free
-            few = (
-                have < FEW and not self.model.is_square
-            )  # names come fast at first: room for four times as many
-            owner._widen(self.model, max(wanted, 4 * have, 64) if few else wanted)
+            if have < FEW and not self.model.is_square:  # names come fast at first
+                wanted = max(wanted, 4 * have, 64)
+            owner._widen(self.model, wanted)
         if self.model.start is not self.shape or self.packer.rows is not self.rows:
             self.bind()
 
