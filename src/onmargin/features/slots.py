@@ -6,7 +6,8 @@ import math
 import struct
 from collections.abc import Hashable, Iterable, Mapping
 from functools import partial
-from operator import mul
+from itertools import repeat
+from operator import itemgetter, mul
 from typing import Any
 
 import numpy as np
@@ -24,18 +25,18 @@ NO_NUMBER = (struct.error, TypeError, ValueError, OverflowError)  # what `struct
 class Slots(dict[Hashable, int]):
     """name -> slot, in order of appearance.
 
-    Looking up a new name gives it the next slot; `give_back` takes the last ones back, so that a
-    refused example can return its names. `get` and `in` take nothing in.
+    `add` gives a new name the next slot; `give_back` takes the last ones back, so that a refused
+    example can return its names.
     """
 
     def __init__(self, names: Iterable[Hashable] = ()) -> None:
         super().__init__()
         for name in names:
-            self[name]
+            self.add(name)
 
-    def __missing__(self, name: Hashable) -> int:
-        slot = self[name] = len(self)
-        return slot
+    def add(self, name: Hashable) -> int:
+        """Its slot, the next one where it has none yet."""
+        return self.setdefault(name, len(self))
 
     def after(self, known: int) -> list[Hashable]:
         """The names from slot `known` on."""
@@ -57,6 +58,8 @@ class Packer:
 
     def __init__(self, slots: Slots, bias: float) -> None:
         self.slots, self.bias, self.blank = slots, bias, 0
+        self.all_met = True  # had all names a slot, the last time they were looked up?
+        self.unmet = -1  # a slot that no name has (-1: none is known), for `find` to give names never met
         self._reserve(32)
 
     def _reserve(self, room: int) -> None:
@@ -68,7 +71,9 @@ class Packer:
         self.values, self.places, self.room = values, places, room
         self.formats: dict[int, tuple[Any, Any]] = {}
         self.write: Any = None
-        self.names: list[Hashable] | None = None
+        self.names: list[Hashable] | None = None  # whose slots the row has, all of them
+        self.asked: list[Hashable] | None = None  # whose slots `places_asked` has, `unmet` for some
+        self.places_asked: list[int] = []
 
     def use_constant(self, bias: float) -> None:
         """The constant coordinate's value from now on."""
@@ -77,7 +82,7 @@ class Packer:
     def take(self, x: Example, names: list[Hashable]) -> None:
         """Fill the row to learn from it; new names get a slot."""
         place = self._format(len(names))
-        place(self.places, 4, len(names), *map(self.slots.__getitem__, names))
+        place(self.places, 4, len(names), *map(self.slots.add, names))
         self.write(*x.values())
         self.names = names
 
@@ -92,6 +97,54 @@ class Packer:
         self.write(*x.values())
         self.names = names
         return True
+
+    def find(self, names: list[Hashable], values: Iterable[Any]) -> None:
+        """Fill the row to answer it; names never met go to the slot `unmet`, each on its own."""
+        count = len(names)
+        try:
+            self.write, place = self.formats[count]
+        except KeyError:
+            place = self._format(count)
+        self.names = self.asked = None
+        if self.all_met and count > 1:  # likely so this time too
+            try:
+                place(self.places, 4, count, *itemgetter(*names)(self.slots))
+                self.write(*values)
+                self.names = names
+                return
+            except KeyError:
+                self.all_met = False
+        places = [*map(self.slots.get, names, repeat(self.unmet))]
+        place(self.places, 4, count, *places)
+        self.write(*values)
+        self.asked, self.places_asked = names, places
+
+    def take_in(self, names: list[Hashable], values: Iterable[Any]) -> None:
+        """`take`, for names that are likely to be those of `find` a moment ago."""
+        slots, unmet, count, asked = self.slots, self.unmet, len(names), names == self.asked
+        places = self.places_asked if asked else [*map(slots.get, names, repeat(unmet))]
+        try:
+            self.write, place = self.formats[count]
+        except KeyError:
+            place = self._format(count)
+        self.names = self.asked = None
+        new = places.count(unmet)
+        if new or not asked:
+            at, known = -1, len(slots)
+            for slot in range(known, known + new):
+                at = places.index(unmet, at + 1)  # (a new name may get that very slot)
+                slots[names[at]] = places[at] = slot
+            place(self.places, 4, count, *places)
+        self.write(*values)
+        self.names, self.all_met = names, not new
+
+    def leave_unmet(self, slot: int) -> None:
+        """The slot that no name has, from now on."""
+        self.unmet, self.asked = slot, None
+
+    def forget(self) -> None:
+        """The row is nobody's: names have lost their slots, or were refused."""
+        self.names = self.asked = None
 
     def _ask_without(self, x: Example, names: list[Hashable]) -> None:
         """Names without a slot share the blank one, as long as all of them; or are left out."""
@@ -109,7 +162,7 @@ class Packer:
         """Ready to write a row of so many entries."""
         if count > self.room:
             self._reserve(count + count // 4)
-        self.names = None  # until all is written: a value may yet be refused
+        self.names = self.asked = None  # until all is written: a value may yet be refused
         found = self.formats.get(count)
         if found is None:  # n values; and the row's end with n slots, right after its start (always 0)
             values = partial(struct.Struct(f"{count}d").pack_into, self.values, 0)

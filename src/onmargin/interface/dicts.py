@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from .learner import Learner
 
 DRAWN = 64  # uniforms drawn at a time
+FEW = 5_000  # features up to which room is made in fours
 Shapes = tuple[Columns, tuple[Start, Any]]
 """Columns, and the layout of a model."""
 
@@ -65,8 +66,9 @@ class Stream:
         self.room = self.model.start.slots - 2  # the last two: the blank slot, the constant coordinate
         blank = self.owner._has_blank and self.room >= len(self.slots)
         self.packer.blank = self.room if blank else -1
+        self.packer.leave_unmet(self.room if self.room >= len(self.slots) else -1)
         self.coded = targets.coded()
-        self.shape = self.model.start
+        self.shape: Start | None = self.model.start
         self.learn_fast, self.answer = never, self.answer_slowly
 
     def begin(self) -> None:
@@ -82,10 +84,13 @@ class Stream:
         owner = self.owner
         if len(self.slots) > self.known and not owner._columns.by_name:
             owner._columns.refuse_names(self.slots.after(self.known))
-            owner._columns = owner._columns._replace(by_name=True)
+            owner._columns, self.shape = owner._columns._replace(by_name=True), None
         self.model.features = len(self.slots)
         if len(self.slots) > self.room:
-            owner._widen(self.model, len(self.slots) + 1)  # the blank slot stays free
+            wanted, have = len(self.slots) + 1, self.room + 1  # the blank slot stays free
+            if have < FEW and not self.model.is_square:  # names come fast at first
+                wanted = max(wanted, 4 * have, 64)
+            owner._widen(self.model, wanted)
         if self.model.start is not self.shape or self.packer.rows is not self.rows:
             self.bind()
 
@@ -228,11 +233,13 @@ class BoundStream(Stream):
 
     def give_back(self) -> None:
         """The names of a refused example, and the room that was made for them."""
-        self.slots.give_back(self.known)
-        self.packer.names = None
+        if len(self.slots) > self.known:
+            self.slots.give_back(self.known)
+            self.model.features = self.known
+        self.packer.forget()
         if self.shapes is not None:
             self.owner._columns, self.model.layout = self.shapes
-            self.model.features, self.shapes = self.known, None
+            self.shapes = None
             self.bind()
 
     def answer_any(self, x: Example) -> Any:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import BadInput
 from ..features.slots import NO_NUMBER
+from ..learn.vocabulary import KNOWN
 
 if TYPE_CHECKING:
     from ..models.bound import BoundEntries
@@ -27,7 +28,8 @@ def quick_learner(stream: BoundStream, entries: BoundEntries) -> Learn:
     packer, model, slots, rows, code = stream.packer, stream.model, stream.slots, stream.rows, stream.code
     acquire, release, readers = stream.lock.acquire, stream.lock.release, stream.guard.readers
     entry, (_, _, space, hyper, _, desk, target, trace) = entries.one_entry, entries.one(0.0, 0)
-    binding = stream.binding
+    binding, numbers, room = stream.binding, hyper.numbers, stream.room
+    grows = packer.unmet >= 0 and stream.owner._columns.by_name  # new names: there may be room for them
     assert entry is not None
 
     def learn(x: Any, y: Any) -> bool:
@@ -43,17 +45,23 @@ def quick_learner(stream: BoundStream, entries: BoundEntries) -> Learn:
             if goal is None:
                 return False
             names = [*x]
-            if names == packer.names:
+            known = 0
+            if names == packer.names and packer.rows is rows:
                 packer.write(*x.values())
             else:
-                packer.take(x, names)
-                if len(slots) > stream.known or packer.rows is not rows:
+                packer.take_in(names, x.values()) if grows else packer.take(x, names)
+                known = len(slots)
+                if packer.rows is not rows or known > (room if grows else stream.known):
                     return stream.learn_grown(goal)
+                if known > stream.known:
+                    numbers[KNOWN] = known
             after = entry(rows, goal, space, hyper, clock, desk, target, trace)
             if after >= 0:
                 model.clock = after
+                if known:
+                    stream.known = known
                 return True
-            packer.names = None
+            stream.give_back()
             return False
         except NO_NUMBER as error:
             stream.give_back()
@@ -77,16 +85,22 @@ def quick_answerer(stream: BoundStream, entries: BoundEntries, answers: dict[flo
     packer, model = stream.packer, stream.model
     acquire, release = stream.lock.acquire, stream.lock.release
     guess, (rows, space, hyper, scores) = entries.guess_entry, entries.single
-    binding = stream.binding
+    binding, columns = stream.binding, stream.owner._columns
+    finds = packer.blank >= 0 and packer.unmet >= 0 and columns.by_name and model.is_flat  # else: `ask`
 
     def answer(x: Any) -> Any:
         try:
             acquire()
             if type(x) is dict and stream.binding is binding:
                 names = [*x]
-                if names == packer.names:
+                found = names == packer.names
+                if found:
                     packer.names = names  # the same objects in a moment: learn_one compares by identity
                     packer.write(*x.values())
+                elif finds:
+                    packer.find(names, x.values())
+                    found = packer.rows is rows
+                if found:
                     found = guess(rows, space, hyper, scores, model.clock)
                     if found == found:
                         return answers[found]

@@ -116,6 +116,8 @@ class Side:
     @cached_property
     def ready(self) -> np.ndarray:
         """The vectors in the kernel's precision: an array, or the stored entries."""
+        if self.sparse and self.values.dtype == self.dtype:
+            return self.values
         with np.errstate(over="ignore", invalid="ignore"):  # what does not fit is found by its square
             if self.sparse:
                 return np.asarray(self.values, self.dtype)

@@ -91,7 +91,8 @@ class Paired(Model):
 
     def _room(self, block: PairedRounds, first: int = 0) -> Scratch:
         """Scratch for the largest round of a block."""
-        most = int(np.diff(block.starts).max(initial=1))
+        starts = block.starts
+        most = int(np.diff(starts).max(initial=1)) if len(starts) != 2 else max(int(starts[1] - starts[0]), 1)
         few = min(most, 2) if self.rule in WORST_TWO and self.start.outputs == 1 else most
         width, slots = padded(self.start.outputs, self.start.many), self._lane()
         entries = self._entries_of(block, first)

@@ -418,6 +418,11 @@ class Model:
     def layout(self, before: tuple[Start, Any]) -> None:
         self.start, self.space = before
 
+    @property
+    def is_square(self) -> bool:
+        """Does it keep a number for every two features?"""
+        return any(field.kind == storage.SQUARE for field in self.row.space.fields.values())
+
     # Each makes new arrays and leaves the old ones as they are: who began with them may go back to them.
 
     def widen(self, slots: int) -> None:
