@@ -109,6 +109,25 @@ def test_threads_share_the_lanes_and_nothing_else_changes():
     np.testing.assert_array_equal(one.best_model.coef_, three.best_model.coef_)
 
 
+PLAIN = """
+import numpy as np, onmargin as om
+X = np.random.default_rng(0).normal(size=(40, 3)) * (np.arange(40) != 3)[:, None]  # an empty row
+for step in ("pa", "pa1", "pa2"):
+    model = om.PassiveAggressiveClassifier(step=step, fit_intercept=False)
+    print(*(row["mean_loss"] for row in om.sweep(model, {"C": [0.1, 1.0]}, X, X[:, 0] > 0).rows))
+"""
+
+
+def test_passive_lanes_and_empty_rows_without_numba():
+    """Their steps are computed and dropped: none may divide by 0."""
+    environments = (os.environ, os.environ | {"NUMBA_DISABLE_JIT": "1"})
+    compiled, plain = (
+        subprocess.run([sys.executable, "-c", PLAIN], capture_output=True, text=True, env=env, check=True)
+        for env in environments
+    )
+    np.testing.assert_allclose(*(list(map(float, run.stdout.split())) for run in (compiled, plain)))
+
+
 def test_frames_and_names_of_classes():
     frame = pd.DataFrame(X, columns=list("abcdef"))
     names = np.array(["no", "yes"])[Y]

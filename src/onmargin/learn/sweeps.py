@@ -96,7 +96,7 @@ def sweep(examples, lanes, hyper, clock, first, start, stop):
             continue
         clock += 1
         now = Round(row, clock, weight, 0.0)
-        target = targets[t]
+        target, size = targets[t], max(length, TINY)
         for m in range(knobs.shape[1]):  # no branches (a passive lane's step is dropped), few arrays: SIMD
             hyper_of_lane = Hyper(
                 knobs[0, m], knobs[1, m], knobs[2, m], knobs[3, m], hyper.phi, hyper.outputs, hyper.cost,
@@ -107,7 +107,8 @@ def sweep(examples, lanes, hyper, clock, first, start, stop):
             margin, required = demand(score, target, guess, hyper_of_lane, one)
             lost, slope = loss(margin, required)
             finite = math.isfinite(lost)  # otherwise its steps feed on themselves: out of the race
-            taken = step(margin, lost, slope, length, one, now, hyper_of_lane) * one[0]
+            bend = slope if slope != 0.0 else 1.0
+            taken = step(margin, lost, bend, size, one, now, hyper_of_lane) * one[0]
             suffered[m] = lost if finite else math.inf
             pull[m] = taken if finite and slope != 0.0 and length > TINY else 0.0
         for m in range(knobs.shape[1]):
