@@ -191,6 +191,33 @@ def _cell(typingctx):
     return kind(), codegen
 
 
+@intrinsic
+def _flattened(typingctx, array):
+    kind = types.Array(array.dtype, 1, "C", readonly=not array.mutable)
+
+    def codegen(context, builder, signature, args):
+        given = context.make_array(signature.args[0])(context, builder, args[0])
+        size = context.get_constant(types.intp, 1)
+        for axis in range(array.ndim):
+            size = builder.mul(size, builder.extract_value(given.shape, axis))
+        view = context.make_array(kind)(context, builder)
+        context.populate_array(
+            view,
+            data=given.data,
+            shape=[size],
+            strides=[given.itemsize],
+            itemsize=given.itemsize,
+            meminfo=None,
+        )
+        return view._getvalue()
+
+    return kind(array), codegen
+
+
+def _in_one_line(array):
+    return array.reshape(array.size)
+
+
 def _zero():
     return np.zeros(1)
 
@@ -198,6 +225,9 @@ def _zero():
 # An array of one float64 on the stack of the loop that calls this: in a register, after all. (No function of
 # ours can return an array, an intrinsic can.)
 cell = _zero if config.DISABLE_JIT else _cell  # type: ignore[attr-defined]
+
+# A C-ordered array in one dimension. (NumPy's reshape brings Numba's code for all arrays into every loop.)
+flattened = _in_one_line if config.DISABLE_JIT else _flattened  # type: ignore[attr-defined]
 
 
 def power_of_two(whole):

@@ -110,7 +110,7 @@ def _score_four(rows, row, flat, width, group, scores):
 
 @part
 def _score_many(rows, row, weights, scores):
-    flat = weights.reshape(weights.size)
+    flat = lanes.flattened(weights)
     width = weights.shape[1]
     length = 0.0
     group = 0
@@ -128,7 +128,7 @@ def _score_many(rows, row, weights, scores):
 
 @part
 def _add_score_many(rows, row, weights, scores, factor):
-    flat = weights.reshape(weights.size)
+    flat = lanes.flattened(weights)
     width = weights.shape[1]
     group = 0
     while group < width:
@@ -192,7 +192,7 @@ def _pulls(pull, group):
 def _add_one(rows, row, weights, pull, step, group):
     start, stop = span(rows, row)
     width = weights.shape[1]
-    flat = weights.reshape(weights.size)
+    flat = lanes.flattened(weights)
     lane = lanes.load(pull, group)
     j = leap(rows, row, start, stop)
     while j < stop:
@@ -209,7 +209,7 @@ def _add_two(rows, row, weights, pull, step, group):
     """`_add_one` for two registers at a time: the row is read once for both."""
     start, stop = span(rows, row)
     width = weights.shape[1]
-    flat = weights.reshape(weights.size)
+    flat = lanes.flattened(weights)
     left, right = lanes.load(pull, group), lanes.load(pull, group + 8)
     j = leap(rows, row, start, stop)
     while j < stop:
