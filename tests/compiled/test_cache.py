@@ -39,6 +39,11 @@ model.learn_one({0: 1.0, 1: 2.0}, 0)
 model.predict_one({0: 1.0})
 weights.append(float(model.coef_[0, 0]).hex())
 """
+READY = """
+from numba.core.base import BaseContext
+readied, refresh = [], BaseContext.refresh
+BaseContext.refresh = lambda context: (readied.append(context), refresh(context))[1]
+"""
 PRINT = """
 hits = sum(sum(f.stats.cache_hits.values()) for f in parts._specialised.values())
 misses = sum(sum(f.stats.cache_misses.values()) for f in parts._specialised.values())
@@ -69,6 +74,8 @@ def test_second_process_compiles_nothing_and_edited_source_never_runs_old_code(h
     hits, misses, again = run(home, tmp_path)
     assert misses == 0 and hits == first_misses
     assert again == weights
+    _, misses, (*learned, readied) = run(home, tmp_path, f"{READY}{LEARN}weights.append(len(readied)){PRINT}")
+    assert (misses, learned, readied) == (0, weights[:1], "0")  # nor does Numba get ready to compile
 
     source = home / "onmargin" / "learn" / "steps.py"
     text = source.read_text()
@@ -83,6 +90,14 @@ def test_second_process_compiles_nothing_and_edited_source_never_runs_old_code(h
     source.write_text(text)  # edit back: the old code is right again, and still there
     hits, misses, back = run(home, tmp_path)
     assert (misses, back) == (0, weights) and hits == first_misses
+
+
+@pytest.mark.parametrize("collects", [True, False])
+def test_the_import_of_a_name_leaves_the_garbage_collector_as_it_was(collects: bool):
+    change, wanted = ("enable", "True") if collects else ("disable", "False")
+    script = f"import gc; gc.{change}(); from onmargin import Perceptron; print(gc.isenabled())"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == wanted
 
 
 def test_no_reference_counting_is_in_force():

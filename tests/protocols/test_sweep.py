@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 import onmargin as om
 from onmargin.errors import BadInput
+from onmargin.models.lanes import group_size
 
 DRAW = np.random.default_rng(4)
 X = DRAW.normal(size=(150, 6)) * (DRAW.random((150, 6)) < 0.7)
@@ -97,6 +98,34 @@ def test_any_number_of_lanes(count):
     result = om.sweep(model, grid, X, Y)
     assert result.in_lanes == (count if count > 1 else 0)
     agrees(result, separate(model, result.configs, X, Y), MORE, MORE_Y)
+
+
+def test_threads_share_the_lanes_and_nothing_else_changes():
+    """32 lanes in one group, or in as many as there are threads: the same bits."""
+    model, grid = om.PassiveAggressiveClassifier(), {"C": np.logspace(-3, 1, 32)}
+    one, three = (om.sweep(model, grid, sp.csr_matrix(X), Y, threads=threads) for threads in (1, 3))
+    assert [group_size(32, threads) for threads in (1, 2, 3, 64)] == [32, 16, 16, 8]
+    assert one.rows == three.rows
+    np.testing.assert_array_equal(one.best_model.coef_, three.best_model.coef_)
+
+
+PLAIN = """
+import numpy as np, onmargin as om
+X = np.random.default_rng(0).normal(size=(40, 3)) * (np.arange(40) != 3)[:, None]  # an empty row
+for step in ("pa", "pa1", "pa2"):
+    model = om.PassiveAggressiveClassifier(step=step, fit_intercept=False)
+    print(*(row["mean_loss"] for row in om.sweep(model, {"C": [0.1, 1.0]}, X, X[:, 0] > 0).rows))
+"""
+
+
+def test_passive_lanes_and_empty_rows_without_numba():
+    """Their steps are computed and dropped: none may divide by 0."""
+    environments = (os.environ, os.environ | {"NUMBA_DISABLE_JIT": "1"})
+    compiled, plain = (
+        subprocess.run([sys.executable, "-c", PLAIN], capture_output=True, text=True, env=env, check=True)
+        for env in environments
+    )
+    np.testing.assert_allclose(*(list(map(float, run.stdout.split())) for run in (compiled, plain)))
 
 
 def test_frames_and_names_of_classes():

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 from llvmlite import ir
-from numba import types
+from numba import config, types
 from numba.core import cgutils
 from numba.core.datamodel import models
 from numba.core.datamodel.registry import register_default
@@ -65,10 +65,6 @@ def all_zero(table, row, first):
     return not table[row, first : first + WIDTH].any()
 
 
-def prefetch(array, first):
-    """Fetch the cache line of an element soon to be used."""
-
-
 def _address(context, builder, array_type, array, first):
     struct = context.make_array(array_type)(context, builder, array)
     pointer = cgutils.gep(builder, struct.data, first)
@@ -115,20 +111,6 @@ def _store(typingctx, array, first, lanes):
         return context.get_dummy_value()
 
     return types.void(array, types.intp, lanes_type), codegen
-
-
-@intrinsic
-def _prefetch(typingctx, array, first):
-    def codegen(context, builder, signature, args):
-        struct = context.make_array(signature.args[0])(context, builder, args[0])
-        pointer = builder.bitcast(cgutils.gep(builder, struct.data, args[1]), ir.IntType(8).as_pointer())
-        word = ir.IntType(32)
-        kind = ir.FunctionType(ir.VoidType(), [pointer.type, word, word, word])
-        fetch = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
-        builder.call(fetch, [pointer, word(0), word(3), word(1)])  # to read, into the nearest cache, data
-        return context.get_dummy_value()
-
-    return types.void(array, types.intp), codegen
 
 
 @intrinsic
@@ -194,9 +176,58 @@ def _plus_product_compiled(lanes, left, right):
     return lambda lanes, left, right: _plus_product(lanes, left, right)
 
 
-@overload(prefetch)
-def _prefetch_compiled(array, first):
-    return lambda array, first: _prefetch(array, first)
+@intrinsic
+def _cell(typingctx):
+    kind = types.Array(types.float64, 1, "C")
+
+    def codegen(context, builder, signature, args):
+        number = ir.DoubleType()
+        place = cgutils.alloca_once_value(builder, ir.Constant(number, 0.0))
+        array = context.make_array(kind)(context, builder)
+        one, eight = context.get_constant(types.intp, 1), context.get_constant(types.intp, 8)
+        context.populate_array(array, data=place, shape=[one], strides=[eight], itemsize=eight, meminfo=None)
+        return array._getvalue()
+
+    return kind(), codegen
+
+
+@intrinsic
+def _flattened(typingctx, array):
+    kind = types.Array(array.dtype, 1, "C", readonly=not array.mutable)
+
+    def codegen(context, builder, signature, args):
+        given = context.make_array(signature.args[0])(context, builder, args[0])
+        size = context.get_constant(types.intp, 1)
+        for axis in range(array.ndim):
+            size = builder.mul(size, builder.extract_value(given.shape, axis))
+        view = context.make_array(kind)(context, builder)
+        context.populate_array(
+            view,
+            data=given.data,
+            shape=[size],
+            strides=[given.itemsize],
+            itemsize=given.itemsize,
+            meminfo=None,
+        )
+        return view._getvalue()
+
+    return kind(array), codegen
+
+
+def _in_one_line(array):
+    return array.reshape(array.size)
+
+
+def _zero():
+    return np.zeros(1)
+
+
+# An array of one float64 on the stack of the loop that calls this: in a register, after all. (No function of
+# ours can return an array, an intrinsic can.)
+cell = _zero if config.DISABLE_JIT else _cell  # type: ignore[attr-defined]
+
+# A C-ordered array in one dimension. (NumPy's reshape brings Numba's code for all arrays into every loop.)
+flattened = _in_one_line if config.DISABLE_JIT else _flattened  # type: ignore[attr-defined]
 
 
 def power_of_two(whole):

@@ -14,7 +14,7 @@ from numba.extending import overload
 
 from . import lanes
 from .parts import OPTIONS, part, summing
-from .rows import axpy, dot, item, leap, measure_row, span
+from .rows import axpy, dot, item, leap, measure_row, span, stretch
 
 _INLINED: Any = {**OPTIONS, "forceinline": True}
 
@@ -126,7 +126,7 @@ def _totals(rows, row, flat, width, group, beside):
     length = 0.0
     j = leap(rows, row, start, stop)
     while j < stop:
-        edge = min(j + 8, stop)
+        edge = stretch(rows, j, stop)
         for i in range(j, edge):
             slot, value = item(rows, row, i)
             at = np.int64(slot) * width + group
@@ -140,11 +140,40 @@ def _totals(rows, row, flat, width, group, beside):
 
 
 @part
+def _score_four(rows, row, flat, width, group, scores):
+    """Four registers of scores from output `group` on; the entries' |x|^2."""
+    start, stop = span(rows, row)
+    a, b, c, d = lanes.nothing(), lanes.nothing(), lanes.nothing(), lanes.nothing()
+    length = 0.0
+    j = leap(rows, row, start, stop)
+    while j < stop:
+        edge = stretch(rows, j, stop)
+        for i in range(j, edge):
+            slot, value = item(rows, row, i)
+            at = np.int64(slot) * width + group
+            a = lanes.plus_times(a, lanes.load(flat, at), value)
+            b = lanes.plus_times(b, lanes.load(flat, at + 8), value)
+            c = lanes.plus_times(c, lanes.load(flat, at + 16), value)
+            d = lanes.plus_times(d, lanes.load(flat, at + 24), value)
+            length += value * value
+        j = leap(rows, row, edge, stop)
+    at = flat.shape[0] - width + group
+    lanes.store(scores, group, lanes.plus_times(a, lanes.load(flat, at), rows.bias))
+    lanes.store(scores, group + 8, lanes.plus_times(b, lanes.load(flat, at + 8), rows.bias))
+    lanes.store(scores, group + 16, lanes.plus_times(c, lanes.load(flat, at + 16), rows.bias))
+    lanes.store(scores, group + 24, lanes.plus_times(d, lanes.load(flat, at + 24), rows.bias))
+    return length
+
+
+@part
 def _score_side_by_side(rows, row, weights, scores):
-    flat = weights.reshape(weights.size)
+    flat = lanes.flattened(weights)
     width = weights.shape[1]
     length = 0.0
     group = 0
+    while group + 32 <= width:
+        length = _score_four(rows, row, flat, width, group, scores)
+        group += 32
     while group < width:  # two registers at a time where there are two
         beside = min(8, width - 8 - group)
         left, right, length = _totals(rows, row, flat, width, group, beside)
@@ -156,7 +185,7 @@ def _score_side_by_side(rows, row, weights, scores):
 
 @part
 def _add_score_side_by_side(rows, row, weights, scores, factor):
-    flat = weights.reshape(weights.size)
+    flat = lanes.flattened(weights)
     width = weights.shape[1]
     group = 0
     while group < width:
@@ -194,25 +223,17 @@ def _add_columns(rows, row, weights, pull, step):
 
 @part
 def _add_lanes(rows, row, weights, pull, step):
-    start, stop = span(rows, row)
     width = weights.shape[1]
-    flat = weights.reshape(weights.size)
-    last = (weights.shape[0] - 1) * width
-    for group in range(0, width, 8):
-        pulled = False
-        for k in range(group, group + 8):
-            pulled |= pull[k] != 0.0
-        lane = lanes.load(pull, group)
-        j = leap(rows, row, start, stop) if pulled else stop
-        while j < stop:
-            edge = min(j + 8, stop)
-            for i in range(j, edge):
-                slot, value = item(rows, row, i)
-                at = np.int64(slot) * width + group
-                lanes.store(flat, at, lanes.plus_times(lanes.load(flat, at), lane, step * value))
-            j = leap(rows, row, edge, stop)
-        at = last + group
-        lanes.store(flat, at, lanes.plus_times(lanes.load(flat, at), lane, step * rows.bias))
+    group = 0
+    while group < width:
+        if not _pulls(pull, group):
+            group += 8
+        elif group + 8 < width and _pulls(pull, group + 8):
+            _add_two(rows, row, weights, pull, step, group)
+            group += 16
+        else:
+            _add_one(rows, row, weights, pull, step, group)
+            group += 8
 
 
 # ---- either, as the weights lie
@@ -253,16 +274,54 @@ def _add_many_compiled(rows, row, weights, pull, step):
 
 
 @part
-def prefetch_row(rows, row, weights):
-    """Fetch the weights of many outputs that a row will ask for; dense rows are read in order anyway."""
+def _pulls(pull, group):
+    """Is any of eight outputs pulled?"""
+    some = False
+    for k in range(group, group + 8):
+        some |= pull[k] != 0.0
+    return some
+
+
+@part
+def _add_one(rows, row, weights, pull, step, group):
     start, stop = span(rows, row)
-    flat = weights.reshape(weights.size)
     width = weights.shape[1]
-    for j in range(start, stop):
-        slot, _ = item(rows, row, j)
-        at = np.int64(slot) * width
-        for line in range(0, width, 8):
-            lanes.prefetch(flat, at + line)
+    flat = lanes.flattened(weights)
+    lane = lanes.load(pull, group)
+    j = leap(rows, row, start, stop)
+    while j < stop:
+        edge = stretch(rows, j, stop)
+        for i in range(j, edge):
+            slot, value = item(rows, row, i)
+            _add_at(flat, np.int64(slot) * width + group, lane, step * value)
+        j = leap(rows, row, edge, stop)
+    _add_at(flat, flat.shape[0] - width + group, lane, step * rows.bias)
+
+
+@part
+def _add_two(rows, row, weights, pull, step, group):
+    """`_add_one` for two registers at a time: the row is read once for both."""
+    start, stop = span(rows, row)
+    width = weights.shape[1]
+    flat = lanes.flattened(weights)
+    left, right = lanes.load(pull, group), lanes.load(pull, group + 8)
+    j = leap(rows, row, start, stop)
+    while j < stop:
+        edge = stretch(rows, j, stop)
+        for i in range(j, edge):
+            slot, value = item(rows, row, i)
+            at = np.int64(slot) * width + group
+            _add_at(flat, at, left, step * value)
+            _add_at(flat, at + 8, right, step * value)
+        j = leap(rows, row, edge, stop)
+    at = flat.shape[0] - width + group
+    _add_at(flat, at, left, step * rows.bias)
+    _add_at(flat, at + 8, right, step * rows.bias)
+
+
+@part
+def _add_at(flat, at, lane, factor):
+    lanes.store(flat, at, lanes.plus_times(lanes.load(flat, at), lane, factor))
 
 
 @part

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 from numba import njit, typeof
+from numba.core.caching import FunctionCache
 from numba.extending import register_jitable
 
 from .fingerprints import Fingerprint
@@ -31,7 +32,7 @@ OPTIONS: dict[str, Any] = {
     "error_model": "numpy",
     "fastmath": {"contract", "nsz", "arcp"},
 }
-LOOP: dict[str, Any] = {"cache": True, "no_cfunc_wrapper": True, **OPTIONS}
+LOOP: dict[str, Any] = {"no_cfunc_wrapper": True, **OPTIONS}
 REASSOCIATED = {**OPTIONS, "fastmath": OPTIONS["fastmath"] | {"reassoc"}}
 
 Part = Callable[..., Any]
@@ -76,10 +77,29 @@ def specialise(loop: Part, **roles: Part) -> Part:
         source = plain(loop)
         bound = FunctionType(source.__code__, {**source.__globals__, **roles}, name)
         bound.__qualname__, bound.__module__ = name, source.__module__
-        _specialised[name] = njit(**LOOP)(bound)
+        _specialised[name] = _kept_on_disk(njit(**LOOP)(bound))
     if all(map(_is_ours, map(plain, (loop, *roles.values())))):
         _known[known] = _specialised[name]
     return _specialised[name]
+
+
+class MachineCode(FunctionCache):
+    """Numba's cache of a loop, that reads machine code without getting ready to compile.
+
+    Numba loads the types and the code of all that it can compile before it reads any: most of a first use.
+    What lies on the disk is linked with nothing of it, and a compilation gets ready by itself.
+    """
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """What lies there for a signature; None: it is compiled."""
+        with self._guard_against_spurious_io_errors():
+            return self._load_overload(sig, target_context)
+
+
+def _kept_on_disk(loop: Part) -> Part:
+    if hasattr(loop, "py_func"):  # (not where Numba is switched off)
+        loop._cache = MachineCode(loop.py_func)  # type: ignore[attr-defined]
+    return loop
 
 
 def compose(function: Part, name: str, **roles: Part) -> Part:

@@ -60,6 +60,11 @@ def leap(rows, row, j, stop):
     return j
 
 
+def stretch(rows, j, stop):
+    """Where the entries that are taken without another `leap` end, from j on."""
+    return stop
+
+
 def _is_sparse(rows):
     return isinstance(rows, types.NamedTuple) and rows.instance_class is Sparse
 
@@ -78,9 +83,13 @@ def _item_compiled(rows, row, j):
     return lambda rows, row, j: (np.uint64(j), np.float64(rows.values[np.uint64(row), np.uint64(j)]))
 
 
+def _leaps(rows):
+    return not _is_sparse(rows) and rows.types[0].layout == "C"
+
+
 @overload(leap, jit_options=_OPTIONS)
 def _leap_compiled(rows, row, j, stop):
-    if _is_sparse(rows) or rows.types[0].layout != "C":
+    if not _leaps(rows):
         return lambda rows, row, j, stop: j
 
     def over_zeros(rows, row, j, stop):
@@ -89,6 +98,13 @@ def _leap_compiled(rows, row, j, stop):
         return j
 
     return over_zeros
+
+
+@overload(stretch, jit_options=_OPTIONS)
+def _stretch_compiled(rows, j, stop):
+    if _leaps(rows):
+        return lambda rows, j, stop: min(j + 8, stop)
+    return lambda rows, j, stop: stop
 
 
 def row_sum_of(sparse: Part) -> Callable[[Part], Part]:

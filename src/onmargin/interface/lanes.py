@@ -12,7 +12,7 @@ import numpy as np
 from ..errors import Diverged
 from ..learn.sweeps import KNOBS
 from ..learn.vocabulary import NONE, Examples
-from ..models.lanes import AT_ONCE, LaneModels, can_sweep
+from ..models.lanes import LaneModels, can_sweep, group_size
 from ..models.weights import Numbers
 from ..results.sweep_result import DIVERGED, Line
 from .fields import lasting
@@ -25,8 +25,8 @@ from .tables import Table
 FREE = ("C", "margin", "epsilon", "rate", "lam", "step", "loss")
 
 
-class Sixteen:
-    """Up to sixteen configurations of one row of the table, learned in lanes by one leader."""
+class Group:
+    """Configurations of one row of the table, learned in lanes by one leader."""
 
     def __init__(
         self, leader: Learner, members: list[int], numbers: list[Numbers], data: TrainingSet
@@ -63,7 +63,7 @@ class Sixteen:
 class Place(NamedTuple):
     """Where a configuration was learned."""
 
-    group: Sixteen
+    group: Group
     lane: int
 
 
@@ -99,12 +99,13 @@ def sweep_in_lanes(
         learner._targets().share(first)
         together.setdefault(_key(learner, params[number]), []).append(number)
     alone = together.pop(None, [])
-    groups: list[Sixteen] = []
+    groups: list[Group] = []
     for members in together.values():
         if len(members) == 1:
             alone += members
         else:
-            parts = [members[at : at + AT_ONCE] for at in range(0, len(members), AT_ONCE)]
+            most = group_size(len(members), threads)
+            parts = [members[at : at + most] for at in range(0, len(members), most)]
             groups += [_begun(learners, some, table, data) for some in parts]
     if groups:
         _play(groups, table, data, threads, tell)
@@ -112,7 +113,7 @@ def sweep_in_lanes(
     return places, sorted(alone)
 
 
-def _begun(learners: list[Learner], some: list[int], table: Table, data: TrainingSet) -> Sixteen:
+def _begun(learners: list[Learner], some: list[int], table: Table, data: TrainingSet) -> Group:
     """A group before its first round, each of its members asked whether it can start so."""
     leader = learners[some[0]]
     leader._targets().own()  # class weights count in there
@@ -124,14 +125,14 @@ def _begun(learners: list[Learner], some: list[int], table: Table, data: Trainin
     data = fixed_by(leader, model, table, data)
     for number in some:
         learners[number]._fixed = leader._fixed  # by the same rows
-    return Sixteen(leader, some, [learners[number].numbers() for number in some], data)
+    return Group(leader, some, [learners[number].numbers() for number in some], data)
 
 
 def _play(
-    groups: list[Sixteen], table: Table, data: TrainingSet, threads: int, tell: Callable[[float], None]
+    groups: list[Group], table: Table, data: TrainingSet, threads: int, tell: Callable[[float], None]
 ) -> None:
     """Every group over every block; those with the same class weights share their rounds' weights."""
-    sharing: dict[str, list[Sixteen]] = {}
+    sharing: dict[str, list[Group]] = {}
     for group in groups:
         sharing.setdefault(repr(getattr(group.leader, "class_weight", None)), []).append(group)
     cutters = []
@@ -149,5 +150,5 @@ def _play(
             group.leader._targets().share(some[0].leader)  # with its running counts
 
 
-def _learn(table: Table, part: Part, group: Sixteen) -> None:
+def _learn(table: Table, part: Part, group: Group) -> None:
     group.learn(table, part)

@@ -25,6 +25,7 @@ from .twins import frozen
 Variants = tuple[Mapping[str, object], ...]
 
 _waiting: list[tuple[type, str]] = []
+_names: dict[tuple[type, Any], list[str]] = {}
 
 
 class River(BaseEstimator):  # type: ignore[misc]
@@ -79,6 +80,14 @@ class River(BaseEstimator):  # type: ignore[misc]
             self._entropy = int(np.random.SeedSequence().generate_state(1)[0])
         twin._entropy = self._entropy
         return twin
+
+    @classmethod
+    def _get_param_names(cls) -> list[str]:
+        """scikit-learn reads the constructor's signature at every call; here once for each constructor."""
+        read: Callable[[], list[str]] = super()._get_param_names
+        if (cls, cls.__init__) not in _names:
+            _names[cls, cls.__init__] = read()
+        return list(_names[cls, cls.__init__])
 
     def _get_params(self) -> dict[str, object]:
         params: dict[str, object] = self.get_params(deep=False)

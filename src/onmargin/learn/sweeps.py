@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..compiled.outputs import add_rows, prefetch_row, score_rows
+from ..compiled.lanes import cell
+from ..compiled.outputs import add_rows, score_rows
 from ..compiled.parts import part
 from .losses import hinge as loss
 from .series import harmonic
@@ -38,7 +39,7 @@ class Lanes(NamedTuple):
     updates: np.ndarray
     scores: np.ndarray  # scratch, as are the others
     pull: np.ndarray
-    one: np.ndarray
+    suffered: np.ndarray
 
 
 @part
@@ -83,7 +84,8 @@ factor, dated, gap = whole, by_rounds, nothing  # roles, as `decide` and the oth
 def sweep(examples, lanes, hyper, clock, first, start, stop):
     """Rounds start .. stop - 1 for every lane; (clock, position reached)."""
     rows, targets, weights, _, order = examples
-    scores, pull, one, knobs = lanes.scores, lanes.pull, lanes.one, lanes.knobs
+    scores, pull, knobs = lanes.scores, lanes.pull, lanes.knobs
+    suffered, score, one = lanes.suffered, cell(), cell()
     for t in range(start, stop):
         row = order[t] if order.size else first + t
         weight = weights[t] if weights.size else 1.0
@@ -92,34 +94,34 @@ def sweep(examples, lanes, hyper, clock, first, start, stop):
             return clock, t
         if not weight > 0.0:  # a round that is not seen
             continue
-        if t + 1 < stop:
-            prefetch_row(rows, order[t + 1] if order.size else row + 1, lanes.weights)
         clock += 1
         now = Round(row, clock, weight, 0.0)
-        target = targets[t]
-        moved = False
-        for m in range(knobs.shape[1]):
+        target, size = targets[t], max(length, TINY)
+        for m in range(knobs.shape[1]):  # no branches (a passive lane's step is dropped), few arrays: SIMD
             hyper_of_lane = Hyper(
                 knobs[0, m], knobs[1, m], knobs[2, m], knobs[3, m], hyper.phi, hyper.outputs, hyper.cost,
                 hyper.numbers,
             )  # fmt: skip
-            score = scores[m : m + 1]
-            score[0] *= factor(clock, knobs[4, m])
+            score[0] = scores[m] * factor(clock, knobs[4, m])
             guess = decide(score, now, hyper_of_lane)
-            lanes.mistakes[m] += wrong(score, target, guess, hyper_of_lane)
-            lanes.gaps[m] += gap(target, score[0])
             margin, required = demand(score, target, guess, hyper_of_lane, one)
-            suffered, slope = loss(margin, required)
-            if not math.isfinite(suffered):  # its steps feed on themselves: out of the race
-                suffered, slope = math.inf, 0.0
-            lanes.losses[m] += suffered
-            taken = 0.0
-            if slope != 0.0 and length > TINY:
-                taken = step(margin, suffered, slope, length, one, now, hyper_of_lane) * one[0]
-            pull[m] = taken
-            if taken != 0.0:
-                lanes.updates[m] += 1.0
-                moved = True
+            lost, slope = loss(margin, required)
+            finite = math.isfinite(lost)  # otherwise its steps feed on themselves: out of the race
+            bend = slope if slope != 0.0 else 1.0
+            taken = step(margin, lost, bend, size, one, now, hyper_of_lane) * one[0]
+            suffered[m] = lost if finite else math.inf
+            pull[m] = taken if finite and slope != 0.0 and length > TINY else 0.0
+        for m in range(knobs.shape[1]):
+            score[0] = scores[m] * factor(clock, knobs[4, m])
+            guess = decide(score, now, hyper)
+            lanes.mistakes[m] += wrong(score, target, guess, hyper)
+            lanes.gaps[m] += gap(target, score[0])
+        for m in range(knobs.shape[1]):
+            lanes.losses[m] += suffered[m]
+        moved = 0
+        for m in range(knobs.shape[1]):
+            lanes.updates[m] += pull[m] != 0.0
+            moved += pull[m] != 0.0
         if moved:
             add_rows(rows, row, lanes.weights, pull, 1.0)
             if lanes.drift.size:

@@ -212,6 +212,14 @@ def hyper_of(
     return Hyper(**fields, outputs=outputs, cost=cost, numbers=numbers)
 
 
+def alike(numbers: dict[str, Any], others: dict[str, Any]) -> bool:
+    """Surely the same? (Arrays are, where they are one.)"""
+    if numbers.keys() != others.keys():
+        return False
+    pairs = ((value, others[name]) for name, value in numbers.items())
+    return all(one is other or (isinstance(one, float | int) and one == other) for one, other in pairs)
+
+
 class Tally(NamedTuple):
     """What a stretch of rounds came to."""
 

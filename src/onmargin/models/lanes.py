@@ -16,7 +16,12 @@ from ..learn.vocabulary import DEFAULTS, MORE, PEGASOS_LAST, PEGASOS_SPREAD, Exa
 from .table import Row
 from .weights import Model, Numbers
 
-AT_ONCE = 16  # lanes: two registers; more at once are slower than one sixteen after the other
+AT_ONCE = 32  # lanes: four registers, and a row's weights still fit into the nearest cache
+
+
+def group_size(models: int, threads: int) -> int:
+    """How many lanes to a group, so that every thread has one: whole registers, as long as they last."""
+    return min(AT_ONCE, padded(-(-models // threads), True))
 
 
 def can_sweep(row: Row) -> bool:
@@ -42,9 +47,9 @@ def fresh_lanes(knobs: np.ndarray, start: np.ndarray, average: bool) -> Lanes:
     weights = aligned((slots, wide), start.dtype)
     weights[:, :models] = start[:, None]
     losses, gaps, mistakes, updates = (np.zeros(models) for _ in range(4))
-    scores, pull = aligned((wide,), float), aligned((wide,), float)
+    scores, pull, suffered = (aligned((wide,), float) for _ in range(3))
     drift = aligned((slots if average else 0, wide), float)
-    return Lanes(weights, drift, knobs, losses, gaps, mistakes, updates, scores, pull, np.zeros(1))
+    return Lanes(weights, drift, knobs, losses, gaps, mistakes, updates, scores, pull, suffered)
 
 
 class LaneModels:

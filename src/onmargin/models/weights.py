@@ -26,6 +26,7 @@ from ..learn.vocabulary import (
     Desk,
     Examples,
     Tally,
+    alike,
     hyper_of,
 )
 from .answering import scores_of
@@ -259,7 +260,7 @@ class Model:
     def choose(self, row: Row, numbers: Numbers) -> None:
         """Go on with other parameters."""
         shape = self.start.outputs
-        if row is not self.row or shape != self.hyper.outputs or not _alike(numbers, self.numbers):
+        if row is not self.row or shape != self.hyper.outputs or not alike(numbers, self.numbers):
             self.row, self.numbers = row, numbers
             self._prepare()
 
@@ -456,14 +457,6 @@ class Model:
         """Sums that the Space keeps, after its arrays took on another shape."""
         if self.row.space.settle is not None:
             self.row.space.settle(self.space, self.hyper, self.clock)
-
-
-def _alike(numbers: Numbers, others: Numbers) -> bool:
-    """Surely the same? (Arrays are, where they are one.)"""
-    if numbers.keys() != others.keys():
-        return False
-    pairs = ((value, others[name]) for name, value in numbers.items())
-    return all(one is other or (isinstance(one, float | int) and one == other) for one, other in pairs)
 
 
 def _write(weights: np.ndarray, slots: slice, table: np.ndarray) -> None:

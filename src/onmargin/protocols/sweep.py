@@ -50,7 +50,7 @@ def sweep(
     verbose : 1 shows how far it is.
 
     Linear learners of two classes or of numbers (Perceptron, Passive-Aggressive, l2 FTRL, Pegasos)
-    share the reading of each row: weights lie [feature][model], sixteen models to a stretch of
+    share the reading of each row: weights lie [feature][model], up to 32 models to a stretch of
     memory. All others, and runs judged by more than their errors, run one by one. Both use threads.
     Either way the result equals separate runs of `om.progressive` on fresh models, to rounding (1e-12; with
     dtype="float32", 1e-5, and the same predictions but where a score is within 1e-5 of the threshold).

@@ -8,6 +8,7 @@ It reads as the learner with weights that corrects its mistakes: `specialise` re
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -357,13 +358,15 @@ def _pulling(name: str, rule: dict[str, Part]) -> Part:
 
 
 AT_ONCE = ("correct_mistakes", "max_violators")
-_BOUND = {
-    (name, bool(kept)): _bound(name, rule, kept, form)
-    for name, rule in RULES.items()
-    for kept, form in ((WITH_WEIGHTS, "weights"), (WITH_VECTORS, "vectors"))
-}
+
+
+@cache
+def _roles(rule: str, with_vectors: bool) -> dict[str, Part]:
+    """Bound when it is first played: most processes never do."""
+    kept, form = (WITH_VECTORS, "vectors") if with_vectors else (WITH_WEIGHTS, "weights")
+    return _bound(rule, RULES[rule], kept, form)
 
 
 def player(rule: str, kept: dict[str, Part]) -> Part:
     """The compiled loop of a rule; `kept` are the roles of a hypothesis that is not kept in weights."""
-    return specialise(learn, **_BOUND[rule, bool(kept)])
+    return specialise(learn, **_roles(rule, bool(kept)))

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...compiled.lanes import flattened
 from ...compiled.outputs import add_rows, add_scores, entry, pulled, put, score_rows
 from ...compiled.parts import formula, part
 from ...compiled.rows import item, span
@@ -246,10 +247,10 @@ def add_all_pending(rows, row, pending, stamp, pull, far, t):
 def move(space, rows, now, pull, step, margin, hyper):
     """z_k += step pull[k] x"""
     ledger, reach = space.ledger, hyper.numbers[RADIUS] * hyper.numbers[LAM]
-    weights, drift = space.weights.reshape(space.weights.size), space.drift.reshape(space.drift.size)
+    weights, drift = flattened(space.weights), flattened(space.drift)
     t = turn(now.clock, hyper.numbers[BATCH])
     if space.early.size:
-        early, later = space.early.reshape(space.early.size), space.later.reshape(space.later.size)
+        early, later = flattened(space.early), flattened(space.later)
         free = weights.size
         if hyper.numbers[FREE_BIAS] > 0.0:
             free -= weights.size // space.weights.shape[0]
