@@ -60,18 +60,21 @@ def test_malformed_matrices_are_found_by_any_thread(eager):
             model.predict(table)
 
 
-@pytest.mark.parametrize("make", [
-    lambda: om.PassiveAggressiveClassifier(average=True), lambda: om.Pegasos(lam=0.1),
-    lambda: om.Pegasos(lam=0.1, average=False), lambda: om.ProjectedPerceptron(radius=2.0),
-    lambda: om.ShiftingPerceptron(), lambda: om.AROW(average=True),
-    lambda: om.FTRLClassifier(average=True), lambda: om.FTRLClassifier(regularizer="coin"),
-    lambda: om.FTRLClassifier(l1=0.01), lambda: om.Perceptron(horizon=20.0),
-], ids=str)  # fmt: skip
+MADE = {
+    "averaged": lambda: om.PassiveAggressiveClassifier(average=True), "pegasos": lambda: om.Pegasos(lam=0.1),
+    "last": lambda: om.Pegasos(lam=0.1, average=False), "ball": lambda: om.ProjectedPerceptron(radius=2.0),
+    "shifting": lambda: om.ShiftingPerceptron(), "arow": lambda: om.AROW(average=True),
+    "adagrad": lambda: om.FTRLClassifier(average=True), "coin": lambda: om.FTRLClassifier(regularizer="coin"),
+    "l1": lambda: om.FTRLClassifier(l1=0.01), "horizon": lambda: om.Perceptron(horizon=20.0),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MADE)
 @pytest.mark.parametrize("labels", [Y, Y % 2], ids=["ten", "two"])
-def test_a_few_rows_are_answered_as_all_are(make, labels):
+def test_a_few_rows_are_answered_as_all_are(name, labels):
     """Though no weights are spelled out for them."""
     wide = sp.hstack([sp.csr_matrix(X), sp.csr_matrix((400, 40_000))]).tocsr()
-    model = make().partial_fit(wide, labels, classes=np.unique(labels))
+    model = MADE[name]().partial_fit(wide, labels, classes=np.unique(labels))
     whole = model.decision_function(sp.vstack([wide] * 4).tocsr())[:2]
     scale = max(1.0, float(abs(whole).max()))
     assert_allclose(model.decision_function(wide[:2]), whole, atol=1e-9 * scale)
