@@ -7,6 +7,8 @@ Arrays hold float64 or float32; sums are always float64.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from llvmlite import ir
 from numba import config, types
@@ -16,6 +18,7 @@ from numba.core.datamodel.registry import register_default
 from numba.extending import intrinsic, overload
 
 WIDTH = 8
+_CONFIG: Any = config  # (its names are made at run time)
 
 
 class Lanes(types.Type):
@@ -224,10 +227,10 @@ def _zero():
 
 # An array of one float64 on the stack of the loop that calls this: in a register, after all. (No function of
 # ours can return an array, an intrinsic can.)
-cell = _zero if config.DISABLE_JIT else _cell  # type: ignore[attr-defined]
+cell = _zero if _CONFIG.DISABLE_JIT else _cell
 
 # A C-ordered array in one dimension. (NumPy's reshape brings Numba's code for all arrays into every loop.)
-flattened = _in_one_line if config.DISABLE_JIT else _flattened  # type: ignore[attr-defined]
+flattened = _in_one_line if _CONFIG.DISABLE_JIT else _flattened
 
 
 def power_of_two(whole):

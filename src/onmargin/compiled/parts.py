@@ -96,10 +96,11 @@ class MachineCode(FunctionCache):
             return self._load_overload(sig, target_context)
 
 
-def _kept_on_disk(loop: Part) -> Part:
+def _kept_on_disk(loop: Any) -> Part:
     if hasattr(loop, "py_func"):  # (not where Numba is switched off)
-        loop._cache = MachineCode(loop.py_func)  # type: ignore[attr-defined]
-    return loop
+        loop._cache = MachineCode(loop.py_func)
+    made: Part = loop
+    return made
 
 
 def compose(function: Part, name: str, **roles: Part) -> Part:
