@@ -57,7 +57,7 @@ def test_regret_in_the_objective_g1(drawn, lam, batch, project, with_prior, weig
     c = draw.uniform(0.2, 3.0, len(X)) if weighted else np.ones(len(X))
     prior = draw.normal(size=X.shape[1]) if with_prior else np.zeros(X.shape[1])
     model = om.Pegasos(
-        lam=lam, batch_size=batch, project=project, average=False, classes=(-1, 1),
+        lam=lam, batch_size=batch, project=project, average=False, classes=(-1, 1), intercept_scaling=1.0,
         prior=(prior[:-1], prior[-1]) if with_prior else None,
     )  # fmt: skip
     w, T = prior, len(X) // batch
@@ -88,7 +88,11 @@ def test_regret_in_the_objective_g1(drawn, lam, batch, project, with_prior, weig
 def test_whole_passes_come_near_the_best_g1(drawn, lam):
     """Over whole passes sum f_t(u) = T f(u): the mean f_t(w_t) is at most f* + c (1 + ln T) / (2 lam T)."""
     _, X, y, _ = noisy(drawn)
-    model, total, T = om.Pegasos(lam=lam, average=False, classes=(-1, 1)), 0.0, 3 * len(X)
+    model, total, T = (
+        om.Pegasos(lam=lam, average=False, classes=(-1, 1), intercept_scaling=1.0),
+        0.0,
+        3 * len(X),
+    )
     w = np.zeros(X.shape[1])
     for i in np.tile(np.arange(len(X)), 3):
         total += objective(w, X[[i]], y[[i]], lam)

@@ -208,7 +208,8 @@ def strikes(name: str, seed: int, seconds: float) -> tuple[int, int, list[str]]:
         now, calls = content(model), calls + 1
         before_all, after_all = before_all + (now == before), after_all + (now == after)
         if now not in (before, after):
-            wrong.append(f"{name}: {what} stopped after {wait:.6f} s: {differences(before, now)}")
+            torn = f"{differences(before, now)}; beside all of it: {differences(after, now)}"
+            wrong.append(f"{name}: {what} stopped after {wait:.6f} s: {torn}")
         elif calls % 16 == 0 and (what, now) != ("reward_one", after):  # (a reward is given once)
             again = copy.deepcopy(model)
             call(model), call(again)

@@ -27,7 +27,7 @@ from .classifier import Classifier
 from .dicts import Example, check_example, open_stream
 from .draws import seed_of, uniforms
 from .guard import NOBODY, Change, alone, answers, changes, in_place
-from .inner import Inner
+from .inner import Beside, Inner
 from .labels import as_they_are, check_label, distinct, is_missing, shortened
 from .missing import are_known, filled, indexable, known_labels, labels_of, numbered, one_kind, rows_of
 from .other_names import refuse_params
@@ -49,12 +49,12 @@ class AsksForLabels(ClassifierMixin, River):  # type: ignore[misc]
     river_base = "Classifier"
     kind = "labels"
     estimator_: Any
-    queried_: np.ndarray  # rows of the last `fit` or `om.progressive` whose label was bought
     _to_come = 0  # rows that the last `fit` was to go over
     _said: frozenset[str] = frozenset()  # warnings that were given
     random_state: Any = None
     _asking: Asking | None = None  # before there is a model; then the model has it
 
+    queried_ = Beside()  # rows of the last `fit` or `om.progressive` whose label was bought
     coef_, intercept_, threshold_, t_ = Inner(), Inner(), Inner(), Inner()
     n_features_in_, feature_names_in_ = Inner(), Inner()
     support_, support_vectors_, dual_coef_, n_support_ = Inner(), Inner(), Inner(), Inner()
@@ -175,8 +175,9 @@ class AsksForLabels(ClassifierMixin, River):  # type: ignore[misc]
             X, weights = rows_of(X, order), None if weights is None else weights[order]
         with numbered(order):
             self._run(X, labels[order], there[order], Wanted(weights, full=False))
+            bought = self.queried_
             self._learn_again(X, labels[order], weights)
-        self.queried_, self.n_iter_ = order[self.queried_], 1
+        self.queried_, self.n_iter_ = order[bought], 1
         return self
 
     def _learn_again(self, X: Table, labels: np.ndarray, weights: np.ndarray | None) -> None:
@@ -439,7 +440,7 @@ class AsksForLabels(ClassifierMixin, River):  # type: ignore[misc]
     def asking_state(self) -> dict[str, object]:
         """What a file must hold beside the learner inside."""
         rule = self._rule(self.inside())
-        known = {"passes": self.__dict__.get("n_iter_"), "queried": self.__dict__.get("queried_")}
+        known = {"passes": self.__dict__.get("n_iter_"), "queried": getattr(self, "queried_", None)}
         return known | {"entropy": self._entropy, "counts": rule.counts.copy(), "recent": rule.recent.copy()}
 
     def restore_asking(self, inner: Classifier, kept: Facts) -> None:

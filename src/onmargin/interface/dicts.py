@@ -388,6 +388,7 @@ def ready_round(
     if new and not owner._columns.by_name:
         owner._columns.refuse_names(new)
     stream.begin()
+    stream.known = len(stream.slots)
     stream.take(x)
     if not stream.model.clock:
         row = stream.packer.rows

@@ -49,6 +49,7 @@ def quick_learner(stream: BoundStream, entries: BoundEntries) -> Learn:
             if names == packer.names and packer.rows is rows:
                 packer.write(*x.values())
             else:
+                stream.known = len(slots)  # what a round that fails goes back to
                 packer.take_in(names, x.values()) if grows else packer.take(x, names)
                 known = len(slots)
                 if packer.rows is not rows or known > (room if grows else stream.known):
