@@ -109,7 +109,15 @@ class WeightsForm:
 
     def squares(self, model: Model, X: Table, which: np.ndarray) -> np.ndarray:
         """|x|^2 of rows of a table, without the constant coordinate."""
-        return model.lengths(to_rows(X[which], 0.0), len(which))
+        some = X[which]
+        if model.kind != "weights":
+            return model.lengths(to_rows(some, 0.0), len(which))
+        ends = some.indptr if sp.issparse(X) else np.zeros(0, int)
+        rows = np.split(some.data, ends[1:-1]) if sp.issparse(X) else some
+        with np.errstate(
+            over="ignore"
+        ):  # each by itself, without zeros: the same dense, sparse, and in blocks
+            return np.array([own @ own for own in (row[row != 0].astype(float) for row in rows)])
 
     def fix_numbers(self, model: Model) -> None:
         """Go on with what the first rows have fixed."""

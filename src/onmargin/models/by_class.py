@@ -16,9 +16,12 @@ if TYPE_CHECKING:
     from .weights import Model
 
 
+WIDE = 64  # columns from which on it pays
+
+
 def is_dense(rows: Rows) -> bool:
-    """Do the values of a row lie side by side?"""
-    return isinstance(rows, Dense) and bool(rows.values.flags.c_contiguous)
+    """Do the values of a row lie side by side, and are they many?"""
+    return isinstance(rows, Dense) and rows.values.shape[1] >= WIDE and bool(rows.values.flags.c_contiguous)
 
 
 @contextmanager
