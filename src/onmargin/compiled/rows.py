@@ -148,7 +148,8 @@ def _dot_in_fours(rows, row, weights):
     total = second = third = fourth = 0.0
     length = width = depth = time = 0.0
     j = start
-    while j + 4 <= stop:
+    fours = stop if stop - start >= 16 else start  # short rows in order, as dense ones of few columns
+    while j + 4 <= fours:
         slot, value = item(rows, row, j)
         total += weights[slot] * value
         length += value * value
