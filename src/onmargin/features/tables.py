@@ -1,4 +1,4 @@
-"""Tables of numbers as Rows: read-only views; a copy only of what lies column by column."""
+"""Tables of numbers as Rows: read-only views, never a copy."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .matrices import UNSIGNED, read_only
 def to_rows(X: Any, bias: float) -> Rows:
     """Rows of a float32 or float64 array, or of a CSR matrix that `canonical` has seen."""
     if not sp.issparse(X):
-        return Dense(read_only(np.ascontiguousarray(X)), bias)  # sums over a row go in one order
+        return Dense(read_only(X), bias)
     indices = X.indices.view(UNSIGNED[X.indices.dtype.itemsize])
     return Sparse(read_only(X.data), read_only(indices), read_only(X.indptr), bias)
 
