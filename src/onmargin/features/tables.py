@@ -1,4 +1,4 @@
-"""Tables of numbers as Rows: read-only views, never a copy."""
+"""Tables of numbers as Rows: read-only views; a table that lies column by column is copied."""
 
 from __future__ import annotations
 
@@ -10,13 +10,23 @@ import scipy.sparse as sp
 from ..compiled.rows import Dense, Rows, Sparse
 from .matrices import UNSIGNED, read_only
 
+WIDE = 64  # columns from which on a row is long
+
 
 def to_rows(X: Any, bias: float) -> Rows:
-    """Rows of a float32 or float64 array, or of a CSR matrix that `canonical` has seen."""
+    """Rows of a float32 or float64 array, or of a CSR matrix that `canonical` has seen.
+
+    A frame lies column by column, one row of it does not: both must be summed in one order.
+    """
     if not sp.issparse(X):
-        return Dense(read_only(X), bias)
+        return Dense(read_only(np.ascontiguousarray(X)), bias)
     indices = X.indices.view(UNSIGNED[X.indices.dtype.itemsize])
     return Sparse(read_only(X.data), read_only(indices), read_only(X.indptr), bias)
+
+
+def is_wide(rows: Rows) -> bool:
+    """Is it a table of long rows?"""
+    return isinstance(rows, Dense) and rows.values.shape[1] >= WIDE
 
 
 def squared_lengths(rows: Rows, count: int) -> np.ndarray:

@@ -77,7 +77,8 @@ class Learner(River):
 
     def __setattr__(self, name: str, value: object) -> None:
         if not name.startswith("_"):  # a parameter: it is checked, and the compiled stream bound anew
-            self.__dict__.pop("_stream", self.__dict__.pop("_checked", None))
+            for known in ("_checked", "_stream"):
+                self.__dict__.pop(known, None)
         super().__setattr__(name, value)
 
     def set_params(self, **params: Any) -> Self:

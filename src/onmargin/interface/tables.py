@@ -174,7 +174,10 @@ def read_table(owner: Learner, X: object, reset: bool, learning: bool) -> Table:
             named_table(owner, X) if learning and hasattr(X, "columns") else form.frame(X), learning
         )
     other_width = growing and width_of(X) != columns.width
-    return form.learned(read_array(owner, X, reset, other_width), learning)
+    table = read_array(owner, X, reset, other_width)
+    if owner.growing and _get_feature_names(X) is not None:
+        table = sp.csr_matrix(table)  # as later frames, whose names lie elsewhere: sums have one order
+    return form.learned(table, learning)
 
 
 def named_table(owner: Learner, X: object) -> Table:

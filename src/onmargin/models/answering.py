@@ -9,11 +9,12 @@ import numpy as np
 from ..compiled.parts import Part, specialise
 from ..compiled.rows import Rows
 from ..compiled.threads import in_threads
+from ..features.tables import is_wide
 from ..learn import rounds
 from ..learn.spaces import arrays as storage
 from ..learn.spaces import linear
 from ..learn.vocabulary import NONE
-from .by_class import by_class, is_dense
+from .by_class import by_class
 
 if TYPE_CHECKING:
     from .weights import Model
@@ -41,8 +42,9 @@ def _asked(model: Model, rows: Rows, averaged: bool) -> tuple[Part, Any]:
     """
     space, kept, averaged = model.space, model.row.space, averaged and model.space.drift.size > 0
     if not kept.flat:
-        own = storage.with_own_scratch(kept, space)
-        return model.row.answerer(), own._replace(weights=model.mean_weights()) if averaged else space
+        if averaged:
+            space = storage.with_own_scratch(kept, space)._replace(weights=model.mean_weights())
+        return model.row.answerer(), space
     if 4 * rows.values.size < len(space.weights):
         by_mean = model.row.mean_answerer() if averaged else None
         if by_mean is not None:
@@ -51,6 +53,6 @@ def _asked(model: Model, rows: Rows, averaged: bool) -> tuple[Part, Any]:
             return model.row.answerer(), space
     weights = model.mean_weights() if averaged else model.weights()
     weights = np.ascontiguousarray(weights, dtype=space.weights.dtype)
-    if model.start.many and is_dense(rows):
+    if model.start.many and is_wide(rows):
         weights = by_class(weights, model.start.outputs)
     return specialise(rounds.answer, score=linear.score), linear.Linear(weights, weights[:0], NONE)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..compiled.rows import Dense, Rows
+from ..compiled.rows import Rows
+from ..features.tables import is_wide
 from ..learn.spaces.arrays import aligned, padded
 from ..learn.spaces.linear import Linear
 
@@ -16,18 +17,10 @@ if TYPE_CHECKING:
     from .weights import Model
 
 
-WIDE = 64  # columns from which on it pays
-
-
-def is_dense(rows: Rows) -> bool:
-    """Do the values of a row lie side by side, and are they many?"""
-    return isinstance(rows, Dense) and rows.values.shape[1] >= WIDE and bool(rows.values.flags.c_contiguous)
-
-
 @contextmanager
 def laid_out(model: Model, rows: Rows) -> Iterator[Any]:
     """The arrays to learn these rows with; what they come to is the model's."""
-    if not model.start.many or model.row.space.arrays is not Linear or not is_dense(rows):
+    if not model.start.many or model.row.space.arrays is not Linear or not is_wide(rows):
         yield model.space
         return
     mine, outputs = model.space, model.start.outputs

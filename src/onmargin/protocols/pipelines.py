@@ -32,7 +32,7 @@ PASSTHROUGH = "passthrough"
 OUTPUTS = (None, "default", "pandas", "polars")
 
 SCALED = ("n_samples_seen_", "n_features_in_", "feature_names_in_")
-STEPS_KEPT: dict[type, tuple[str, ...]] = {
+STEPS: dict[type, tuple[str, ...]] = {
     CountVectorizer: ("vocabulary_", "fixed_vocabulary_"),
     TfidfVectorizer: ("vocabulary_", "fixed_vocabulary_", "_tfidf"),
     TfidfTransformer: ("idf_", "n_features_in_", "feature_names_in_"),
@@ -44,7 +44,7 @@ STEPS_KEPT: dict[type, tuple[str, ...]] = {
 }
 """The steps there are: class -> what a fit has found."""
 
-NAMED = {kind.__name__: kind for kind in STEPS_KEPT}
+NAMED = {kind.__name__: kind for kind in STEPS}
 ABSENT = ("mean_", "var_", "scale_")  # may be None
 LEAST = {"var_": 0.0, "max_abs_": 0.0, "data_range_": 0.0}
 LEFT_OUT = {"_stop_words_id", "stop_words_", "_sklearn_output_config"}  # (the last is kept as `output`)
@@ -86,7 +86,7 @@ def _packed(name: str, step: object, prefix: str, arrays: Arrays) -> Facts:
     if step is None or isinstance(step, str) and step == PASSTHROUGH:
         return {"name": name, "class": PASSTHROUGH}
     kind = type(step)
-    if kind not in STEPS_KEPT:
+    if kind not in STEPS:
         raise BadInput(
             f"the step {name!r} is a {kind.__name__}, which cannot be saved without pickle; wanted one of "
             f"{', '.join(NAMED)}, and a learner of this library as the last"
@@ -94,12 +94,12 @@ def _packed(name: str, step: object, prefix: str, arrays: Arrays) -> Facts:
     parameters = cast(Estimator, step).get_params(deep=False)
     check_parameters(name, kind, parameters)
     held = vars(step)
-    strange = sorted(held.keys() - parameters.keys() - set(STEPS_KEPT[kind]) - LEFT_OUT)
+    strange = sorted(held.keys() - parameters.keys() - set(STEPS[kind]) - LEFT_OUT)
     if strange:
         raise BadInput(
             f"the step {name!r} ({kind.__name__}) has the attribute {strange[0]!r}, which cannot be saved"
         )
-    found = {one: _fact(name, one, held[one], prefix, arrays) for one in STEPS_KEPT[kind] if one in held}
+    found = {one: _fact(name, one, held[one], prefix, arrays) for one in STEPS[kind] if one in held}
     output = held.get("_sklearn_output_config", {}).get("transform")
     kept = {one: _plain(value) for one, value in parameters.items()}
     return {"name": name, "class": kind.__name__, "parameters": kept, "found": found, "output": output}
@@ -177,7 +177,7 @@ def _made(facts: object, prefix: str, arrays: Arrays) -> Step:
     parameters = {one: _value(value) for one, value in facts["parameters"].items()}
     check_parameters(name, kind, parameters)
     step = kind(**parameters)
-    if not isinstance(found, dict) or found.keys() - set(STEPS_KEPT[kind]):
+    if not isinstance(found, dict) or found.keys() - set(STEPS[kind]):
         raise Misfit(f"its step {name!r} has found what a {known} does not find")
     gives = _restored(name, step, kind, found, prefix, arrays)
     if facts["output"] not in OUTPUTS:
@@ -206,13 +206,13 @@ def _restored(
         return int(cast(HashingVectorizer, step).n_features)
     if not found:
         return None
-    words = _vocabulary(name, found, prefix, arrays) if "vocabulary_" in STEPS_KEPT[kind] else None
+    words = _vocabulary(name, found, prefix, arrays) if "vocabulary_" in STEPS[kind] else None
     width = (
         len(words)
         if words is not None
         else count("n_features_in_", found.get("n_features_in_"), 1, MOST_PLACES)
     )
-    missing = {one for one in STEPS_KEPT[kind] if one not in found} - {"feature_names_in_"}
+    missing = {one for one in STEPS[kind] if one not in found} - {"feature_names_in_"}
     if missing - ({"idf_"} if not getattr(step, "use_idf", True) else set()):
         raise Misfit(f"its step {name!r} has not found {sorted(missing)[0]!r}")
     for one, value in found.items():
