@@ -1,0 +1,1 @@
+"""The command line: parse, call, print. No logic that a library user could not call."""

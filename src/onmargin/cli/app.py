@@ -1,0 +1,102 @@
+"""The program `onmargin`: its commands, its settings file, its exit codes. Help imports nothing heavy."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .. import __version__
+from . import algorithms, demo, warm
+
+SETTINGS = Path("onmargin.toml")
+USAGE, INTERRUPTED = 2, 130  # exit codes
+
+app = typer.Typer(
+    name="onmargin", no_args_is_help=False, rich_markup_mode=None, pretty_exceptions_enable=False
+)
+app.command("algorithms")(algorithms.algorithms)
+app.command("warm")(warm.warm)
+app.command("demo")(demo.demo)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"onmargin {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _top(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Online learning with a margin, from files, pipes and people."""
+
+
+def settings() -> dict[str, dict[str, object]]:
+    """Options of each command from onmargin.toml in this folder, by their names on the command line."""
+    if not SETTINGS.is_file():
+        return {}
+    import tomllib
+
+    try:
+        read = tomllib.loads(SETTINGS.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise typer.BadParameter(f"{SETTINGS}: {error}") from None
+    commands = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+    for name, options in read.items():
+        if name not in commands or not isinstance(options, dict):
+            raise typer.BadParameter(
+                f"{SETTINGS}: [{name}] is no command; wanted one of {', '.join(commands)}"
+            )
+    return {
+        name: {option.replace("-", "_"): value for option, value in options.items()}
+        for name, options in read.items()
+    }
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; the exit code."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        command = typer.main.get_command(app)
+        done = command.main(
+            given, prog_name="onmargin", standalone_mode=False, default_map=settings() if given else {}
+        )
+        sys.stdout.flush()
+        return int(done or 0)
+    except (KeyboardInterrupt, typer.Abort):
+        return INTERRUPTED
+    except BrokenPipeError:  # whoever read our output has enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception as error:
+        line = _line(error)
+        if line is None:
+            raise
+        sys.stderr.write(f"onmargin: {line}\n")
+        return USAGE
+
+
+def _line(error: Exception) -> str | None:
+    """What to say about a refusal; None: it is a flaw of ours."""
+    from ..errors import OnmarginError
+
+    if isinstance(error, typer.TyperException):
+        told = getattr(error, "format_message", lambda: str(error))()
+        return f"{' '.join(told.split()).rstrip('.')}; try 'onmargin --help'"
+    if isinstance(error, OnmarginError):
+        return str(error)
+    if isinstance(error, OSError):
+        return f"{error.filename or 'output'}: {error.strerror}"
+    return None
+
+
+if __name__ == "__main__":
+    sys.exit(main())

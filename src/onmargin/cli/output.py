@@ -1,0 +1,62 @@
+"""What commands print: JSON lines for programs; tables, lines and a live bar for people."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON lines instead of text.")]
+
+
+def json_line(facts: Mapping[str, object]) -> None:
+    """One fact sheet as a line for programs, at once."""
+    sys.stdout.write(json.dumps(facts, default=_plain) + "\n")
+    sys.stdout.flush()
+
+
+def _plain(value: object) -> object:
+    """NumPy's numbers and arrays as JSON has them."""
+    return value.tolist() if hasattr(value, "tolist") else str(value)
+
+
+def console(stderr: bool = False) -> Console:
+    """Where people read; no colour where it is no terminal or NO_COLOR is set."""
+    try:
+        from rich.console import Console
+    except ImportError:
+        from ..errors import extra
+
+        raise extra("rich", "cli") from None
+    return Console(stderr=stderr, highlight=False)
+
+
+def table(headings: Sequence[str], rows: Iterable[Sequence[str]], words: int = 1, title: str = "") -> None:
+    """A table for a log of 80 columns: its first `words` columns to the left, numbers to the right."""
+    from rich.table import Table
+
+    drawn = Table(title=title or None)
+    for number, heading in enumerate(headings):
+        drawn.add_column(heading, justify="left" if number < words else "right", no_wrap=number >= words)
+    for row in rows:
+        drawn.add_row(*row)
+    console().print(drawn)
+
+
+@contextmanager
+def progress() -> Iterator[Callable[[str, int, int], None]]:
+    """A live bar on the standard error, as a function (what, done, total); nothing where nobody looks."""
+    out = console(stderr=True)
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description:<36}"), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=out, transient=True, disable=not out.is_terminal) as bar:
+        line = bar.add_task("", total=1)
+        yield lambda what, done, total: bar.update(line, description=what, completed=done, total=total)
