@@ -37,7 +37,7 @@ def width_of(r, s, q, t, delta=0.1, confidence="hoeffding"):
     return r + s + q * np.sqrt(2 * np.log(odds))
 
 
-def direct(gram, y, epsilon=0.5, delta=0.1, confidence="hoeffding", kappa=None):
+def direct(gram, y, epsilon=0.5, delta=0.1, confidence="hoeffding", kappa=None, kappa_factor=1.0):
     """From the definition, by Gram matrices: A = I + S S' + x x', nothing kept from round to round."""
     asked, estimates, widths = np.zeros(len(y), bool), np.zeros(len(y)), np.zeros(len(y))
     for t in range(len(y)):
@@ -49,7 +49,7 @@ def direct(gram, y, epsilon=0.5, delta=0.1, confidence="hoeffding", kappa=None):
         s = np.sqrt(max(v - c @ c, 0.0)) / (1 + v)
         estimates[t] = y[seen] @ c / (1 + v)
         widths[t] = width_of(r, s, q, t + 1, delta, confidence)
-        asked[t] = widths[t] > epsilon if kappa is None else r >= (t + 1.0) ** -kappa
+        asked[t] = widths[t] > epsilon if kappa is None else r >= kappa_factor * (t + 1.0) ** -kappa
     return asked, estimates, widths
 
 
@@ -59,6 +59,7 @@ CASES = [
     {"epsilon": 0.95, "delta": 0.3},
     {"epsilon": 0.9, "confidence": "seed"},
     {"kappa": 0.61},
+    {"kappa": 0.37, "kappa_factor": 0.47},
 ]
 each_case = pytest.mark.parametrize("told", CASES, ids=str)
 
@@ -393,6 +394,8 @@ def test_it_says_once_when_it_begins_to_ask():
         assert len(said) == expected and all("before round 32 = 2^(1/kappa)" in text for text in said)
         if expected:
             assert np.flatnonzero(run.queried)[0] in (31, 32)  # from round 1; to rounding
+    early = om.progressive(om.BBQ(kappa=0.2, kappa_factor=0.5), rows, y)  # DOGMA's: no word
+    assert np.flatnonzero(early.queried)[0] in (0, 1)  # from the start; to rounding
     om.BBQ(kappa=0.3).fit(rows, y)  # 11 rounds are not worth a word: a warning is an error here
     with pytest.warns(UserWarning, match=r"before round 1\.27e\+30"):
         om.BBQ(kappa=0.01).fit(rows, y)

@@ -86,6 +86,37 @@ def test_every_kind_of_linear_learner_without_more_than_weights_can_be_merged():
     np.testing.assert_allclose(alone.coef_, numbers[0].coef_, atol=1e-12)
 
 
+SECOND_ORDER = [
+    partial(om.AROW, r=1.0), partial(om.SoftConfidenceWeighted), partial(om.SecondOrderPerceptron),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("covariance", ["diag", "full"])
+@pytest.mark.parametrize("make", SECOND_ORDER, ids=["arow", "scw", "sop"])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_second_order_models_are_merged_by_their_precision(make, covariance, classes):
+    labels = THREE if classes == 3 else Y
+    options = {"covariance": covariance, "average": False, "intercept_scaling": 1.0}
+    parts = [make(**options).partial_fit(X[i::2], labels[i::2], classes=np.unique(labels)) for i in range(2)]
+    merged, shares = om.merge(parts, weights=[1, 3]), (0.25, 0.75)
+    for k in range(len(merged.coef_)):
+        total = sums = 0.0
+        for part, share in zip(parts, shares, strict=True):
+            sigma = part._fitted().space.sigma
+            if covariance == "full":
+                precision = np.linalg.inv(sigma[k])
+            else:
+                precision = np.diag(1.0 / (sigma[:, k] if classes == 3 else sigma))
+            weights = np.r_[part.coef_[k], part.intercept_[k]]
+            total, sums = total + share * precision, sums + share * precision @ weights
+        wanted = np.linalg.solve(total, sums)
+        np.testing.assert_allclose(np.r_[merged.coef_[k], merged.intercept_[k]], wanted, atol=1e-9)
+    same = om.merge([parts[0], parts[0]])
+    np.testing.assert_allclose(same.coef_, parts[0].coef_, atol=1e-9)
+    on, alone = same.partial_fit(X, labels), parts[0].partial_fit(X, labels)
+    np.testing.assert_allclose(on.coef_, alone.coef_, atol=1e-7)  # it goes on as the one would have
+
+
 def dicts(names, model=None):
     model = model or om.Perceptron()
     for name, label in zip(names, "ab" * 9, strict=False):
@@ -110,7 +141,6 @@ REFUSED = {
     ),
     "other names": (lambda: om.merge([dicts("xy"), dicts("yx")]), "other labels or features"),
     "Pegasos": (lambda: om.merge([om.Pegasos(tol=None).fit(X, Y)] * 2), "more than weights"),
-    "AROW": (lambda: om.merge([om.AROW().partial_fit(X, Y, classes=[-1, 1])] * 2), "more than weights"),
     "too few weights": (lambda: om.merge([perceptron()] * 2, weights=[1.0]), "one number"),
     "negative weights": (lambda: om.merge([perceptron()] * 2, weights=[2.0, -1.0]), "at least 0"),
     "no weight at all": (lambda: om.merge([perceptron()] * 2, weights=[0.0, 0.0]), "not all 0"),

@@ -60,8 +60,9 @@ class BBQ(AsksForLabels, Shuffled, Classes, KernelParameters):
     ----------
     epsilon, delta : how near, and how surely.
     confidence : "hoeffding" (as above), or "seed" for ln(t (t + 1) / (2 delta)): 1 - 4 delta only.
-    kappa : None, or a number in (0, 1): BBQ(kappa), which asks where r >= t^-kappa. As r is at most 1/2 on
-        rows of length 1, that is not before round 2^(1/kappa); said once, in a warning, where it is late.
+    kappa, kappa_factor : None, or a number in (0, 1): BBQ(kappa), which asks where r >= f t^-kappa, f being
+        `kappa_factor`. As r is at most 1/2 on rows of length 1, not before round (2 f)^(1/kappa), said
+        once, in a warning, where it is late. f = 0.5 (DOGMA's) asks from the start.
     kernel, gamma, degree, coef0 : the kernel form (kernels whose k(x, x) is not 1 are normalised).
     scale : rows with a norm above 1 are scaled to 1, with one warning a call; False: they are refused.
     fit_intercept : a constant coordinate; all rows are then divided by sqrt(2).
@@ -95,6 +96,7 @@ class BBQ(AsksForLabels, Shuffled, Classes, KernelParameters):
         also=below_1,
         wanted="a number above 0 and below 1, or None",
     )
+    kappa_factor: float = above_zero(default=1.0)
     fit_intercept: bool = flag(default=False)
     scale: bool = flag(default=True)
     random_state: Any = plain(default=None)
@@ -121,7 +123,8 @@ class BBQ(AsksForLabels, Shuffled, Classes, KernelParameters):
     def _rule_numbers(self) -> Chosen:
         check_limits(self)
         return {
-            "ask_rule": float(self._code()), "ask_delta": self.delta, "ask_share": self.kappa or 0.0
+            "ask_rule": float(self._code()), "ask_delta": self.delta, "ask_share": self.kappa or 0.0,
+            "ask_chance": float(self.kappa_factor),
         }  # fmt: skip
 
     def _run(self, X: Table, labels: np.ndarray, there: np.ndarray, wanted: Wanted) -> Progress:
@@ -131,14 +134,18 @@ class BBQ(AsksForLabels, Shuffled, Classes, KernelParameters):
         return run
 
     def _say_when_it_begins(self) -> None:
-        first = 0.0 if self.kappa is None else 2.0 ** min(1.0 / self.kappa, 1000.0)
+        first = 0.0
+        if self.kappa is not None and self.kappa_factor > 0.5:
+            twice = 2.0 * float(self.kappa_factor)
+            first = twice ** min(1.0 / self.kappa, 690.0 / math.log(twice))
         if first <= SILENT or "begins" in self._said:
             return
         self._said = self._said | {"begins"}
+        spelled = "2^(1/kappa)" if self.kappa_factor == 1.0 else "(2 kappa_factor)^(1/kappa)"
         said = f"{math.ceil(first):,}" if first < 1e9 else f"{first:.3g}"
         warn(
-            f"BBQ(kappa={self.kappa:g}) asks for nothing before round {said} = 2^(1/kappa) where rows are 1 "
-            "long, later where they are shorter; a larger kappa begins sooner",
+            f"BBQ(kappa={self.kappa:g}) asks for nothing before round {said} = {spelled} where rows "
+            "are 1 long, later where they are shorter; a larger kappa or kappa_factor=0.5 begins sooner",
             UserWarning,
         )
 
@@ -188,7 +195,7 @@ class BBQ(AsksForLabels, Shuffled, Classes, KernelParameters):
         """The rule about rows with these v and |Px|^2, each as if it came next."""
         clock = float(self._round(inner))
         if self.kappa is not None:
-            return np.asarray(variances / (1.0 + variances) >= clock**-self.kappa)
+            return np.asarray(variances / (1.0 + variances) >= self.kappa_factor * clock**-self.kappa)
         return self._widths(variances, lengths, clock, self._code()) > self.epsilon
 
     def _ask_blindly(self, inner: Classifier, count: int) -> np.ndarray:
@@ -212,6 +219,6 @@ class BBQ(AsksForLabels, Shuffled, Classes, KernelParameters):
         near = int((~asks).sum())
         said = f"are within epsilon={self.epsilon:g} of the truth with probability {1 - self.delta:g}"
         if self.kappa is not None:
-            said = f"have r below t^-{self.kappa:g}"
+            said = f"have r below {self.kappa_factor:g} t^-{self.kappa:g}"
         text = f"{near:,} of {len(asks):,} rows {said}; {len(asks) - near:,} would be asked for"
         return Outlook(len(asks), float(len(asks) - near), near / max(len(asks), 1), near == len(asks), text)

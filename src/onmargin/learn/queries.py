@@ -117,11 +117,11 @@ def confidence_width(variance, length, clock, rule, delta):
 
 @part
 def ask_bbq(numbers, variance, length, clock, epsilon):
-    """BBQ: ask where the estimate may be further than epsilon off; BBQ(kappa): where r >= t^-kappa."""
+    """BBQ: ask where the estimate may be further than epsilon off; BBQ(kappa): where r >= f t^-kappa."""
     rule = numbers[ASK_RULE]
     numbers[SHOWN] += 1.0
     if rule == POLYNOMIAL:
-        asks = variance / (1.0 + variance) >= clock ** -numbers[ASK_SHARE]
+        asks = variance / (1.0 + variance) >= numbers[ASK_CHANCE] * clock ** -numbers[ASK_SHARE]
     else:
         asks = confidence_width(variance, length, clock, rule, numbers[ASK_DELTA]) > epsilon
     if asks:

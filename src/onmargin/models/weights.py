@@ -34,6 +34,7 @@ from .asking import Asking
 from .by_class import laid_out
 from .journal import Journal, pays
 from .layout import Arrays, Facts, Layout, Wanted
+from .merging import is_uncertain, merge
 from .table import Row
 
 REACHES = {"float64": 1e200, "float32": 1e30}
@@ -149,8 +150,8 @@ class Model:
 
     @property
     def mergeable(self) -> bool:
-        """Are weights all it keeps?"""
-        return self.row.space.mergeable
+        """Are weights all it keeps, or these and how sure they are?"""
+        return self.row.space.mergeable or is_uncertain(self)
 
     def is_at_zero(self) -> bool:
         """Are all weights 0?"""
@@ -394,14 +395,7 @@ class Model:
 
     def merge(self, others: Sequence[Model], shares: np.ndarray, scales: Sequence[float], width: int) -> None:
         """The mean of models (itself among them) in these shares; `scales`: of their constant coordinates."""
-        tables = [other.mean_weights() for other in others]
-        self.space.weights[...] = 0.0
-        self.space.drift[...] = 0.0
-        for share, scale, table in zip(shares, scales, tables, strict=True):
-            self.space.weights[:width] += share * table[:width]
-            self.space.weights[-1] += share * table[-1] * scale
-        self.memory[BAR] = sum(s * other.memory[BAR] for s, other in zip(shares, others, strict=True))
-        self.clock = sum(other.clock for other in others)
+        merge(self, others, shares, scales, width)
 
     # ---- other shapes
 

@@ -14,9 +14,11 @@ from ..interface.mixing import mixed
 def merge(models: Any, weights: object = None) -> Any:
     """One model with the (weighted) mean of the weights of fitted linear models of one kind.
 
+    Second-order models are averaged by their precision, w = P^-1 sum_s share_s P_s w_s with
+    P = sum_s share_s P_s: whoever is surer of a weight has more say in it.
     Same class, same features, same labels. The merged model predicts; of `t_` it has the sum. It
-    learns on from the mean where its class can start from given weights (Perceptron,
-    Passive-Aggressive, l2 FTRL; PairedClassifier with the reservoirs of the first).
+    learns on from the mean where its class can start from given weights (Perceptron, Passive-Aggressive,
+    l2 FTRL, the second-order learners; PairedClassifier with the reservoirs of the first).
 
     >>> import onmargin as om
     >>> X, y, _ = om.datasets.ellipses(400, seed=0)
