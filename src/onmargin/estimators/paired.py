@@ -20,6 +20,7 @@ from ..interface.fields import (
     Linear,
     above_zero,
     from_zero,
+    is_auto,
     learner,
     one_of,
     precision,
@@ -36,7 +37,7 @@ from ..interface.weights import frame_of
 from ..models.kernel import KernelModel
 from ..models.paired import Paired, PairedModel
 from ..models.paired_kernel import PairedKernel
-from ..models.pairing import Given
+from ..models.pairing import AUTO, Given
 from ..models.weights import Model, Numbers
 
 RULES = ("correct_mistakes", "dca", "sequential", "auc", "max_violators")
@@ -80,6 +81,10 @@ class PairedClassifier(KernelForm, Classifier, Linear, Averaged, Classes, Kernel
     reservoir : how many examples of each class are kept.
     sampler : "reservoir" (every example of the past is as likely), "recent" (the last ones), "pairs" (`fit`
         draws from the whole table; streams keep a reservoir).
+    rivals : of how many other classes a round has an example: those that the one that has come scores highest
+        in and does not have, as far as it is within their margin; classes outside the round do not move.
+        None: of every other class. "auto": 4 where there are more than 10 classes, otherwise None. (It
+        counts where reservoirs are drawn from.)
     kernel, gamma, degree, coef0 : the kernel form; see `om.kernels`.
 
     Draws come from `random_state`, or from `chance=` of `om.progressive`: a uniform a round, from which all
@@ -102,6 +107,7 @@ class PairedClassifier(KernelForm, Classifier, Linear, Averaged, Classes, Kernel
     margin: float | None = from_zero(default=None, none=True)
     reservoir: int = whole(default=1000, lasting=True)
     sampler: str = one_of("reservoir", "recent", "pairs", default="reservoir", listed=True, lasting=True)
+    rivals: int | str | None = whole(default="auto", none=True, auto=True)
     dtype: str | None = precision(default=None)
 
     variants = ({}, {"kernel": "rbf"})
@@ -151,7 +157,8 @@ class PairedClassifier(KernelForm, Classifier, Linear, Averaged, Classes, Kernel
             "rule": self.rule,
             "sampler": self.sampler,
         }
-        return taken | {"reservoir": int(self.reservoir), "sets": self._targets().sets}
+        rivals = AUTO if is_auto(self.rivals) else int(cast(int, self.rivals or 0))
+        return taken | {"reservoir": int(self.reservoir), "rivals": rivals, "sets": self._targets().sets}
 
     def _model_kind(self) -> type[KernelModel]:
         return PairedKernel

@@ -65,6 +65,10 @@ class Paired(Model):
         return self.pairing.hyper(self.numbers, judged, self._dtype() == "float32")
 
     @property
+    def _rivals(self) -> int:
+        return self.pairing.rivals(self.numbers)
+
+    @property
     def _recent(self) -> bool:
         return bool(self.numbers["sampler"] == "recent")
 
@@ -93,6 +97,7 @@ class Paired(Model):
         """Scratch for the largest round of a block."""
         starts = block.starts
         most = int(np.diff(starts).max(initial=1)) if len(starts) != 2 else max(int(starts[1] - starts[0]), 1)
+        most = min(most, self._rivals + 1) if self._rivals else most
         few = min(most, 2) if self.rule in WORST_TWO and self.start.outputs == 1 else most
         width, slots = padded(self.start.outputs, self.start.many), self._lane()
         entries = self._entries_of(block, first)
@@ -120,7 +125,7 @@ class Paired(Model):
     ) -> None:
         """Fill the reservoirs from a block of rows, without learning."""
         examples = Examples(rows, targets, weights, luck, np.zeros(0, np.int64))
-        self.pairing.rounds(examples, first, count, self._recent, getattr(self, "offset", 0))
+        self.pairing.rounds(examples, first, count, self._recent, 0, getattr(self, "offset", 0))
         self.pairing.tidy()
 
     def turn(self) -> None:
@@ -191,7 +196,7 @@ class PairedModel(Paired):
         """The most entries that a round's members have together, where a step of all outputs wants room."""
         if not self.start.many or self.rule not in AT_ONCE:
             return 0
-        return most_entries(block, first)
+        return most_entries(block, first, self._rivals)
 
     def learn(self, examples: Examples, first: int, count: int, trace: np.ndarray = NO_TRACE) -> Tally:
         """A block of rounds; see `paired.rounds.learn`."""
@@ -202,7 +207,7 @@ class PairedModel(Paired):
         return self._play(examples, first, count, trace, True)
 
     def _play(self, examples: Examples, first: int, count: int, trace: np.ndarray, judged: bool) -> Tally:
-        block = self.pairing.rounds(examples, first, count, self._recent)
+        block = self.pairing.rounds(examples, first, count, self._recent, self._rivals)
         play, hyper, room = player(self.rule, WITH_WEIGHTS), self._hyper(judged), self._room(block, first)
         middle = self.pairing.middle
         tally = Tally(*play(block, self.space, hyper, self.clock, room, middle, trace, first, 0, count))

@@ -34,6 +34,7 @@ from ..vocabulary import (
 )
 from .joint import correct_mistakes as solve_one
 from .members import WITH_VECTORS, WITH_WEIGHTS, apart, inner, mean, move, score
+from .rivals import narrow
 from .rules import RULES
 from .rules import any_short as short_of
 from .rules import keep_thresholds as follow
@@ -58,6 +59,7 @@ class PairedRounds(NamedTuple):
     lines: np.ndarray  # of every member: where its marks and weight are
     starts: np.ndarray  # (rounds + 1,) where each round's members begin
     arrivals: np.ndarray  # (rounds,) the arrival's place among them
+    classes: np.ndarray  # of every member: the class it was drawn for; empty: rounds stay as they are
 
 
 class PairedHyper(NamedTuple):
@@ -70,6 +72,7 @@ class PairedHyper(NamedTuple):
     outputs: int
     sets: bool  # outputs are the labels of a set
     judged: bool  # answers are the averages'
+    rivals: int  # classes that a round is narrowed down to (0: it is not); see `rivals`
 
 
 class Scratch(NamedTuple):
@@ -128,6 +131,7 @@ def choose(scratch, count, hyper):
     for c in range(hyper.outputs):
         gap, short = short_of(scores, stats, count, c, hyper)
         least = min(least, gap)
+        short &= hyper.rivals == 0 or stats[POSITIVES, c] > 0.0
         stats[IS_SHORT, c] = 1.0 if short else 0.0
         any_short |= short
     if any_short:
@@ -277,9 +281,14 @@ def learn(block, space, hyper, clock, scratch, middle, trace, first, start, stop
     for t in range(start, stop):
         row = block.order[t] if block.order.size else first + t
         begin, arrival = block.starts[t], block.arrivals[t]
-        count = block.starts[t + 1] - begin
+        count, scored = block.starts[t + 1] - begin, 0
+        if hyper.rivals:
+            scratch.lengths[0] = score(space, block, row, block.members[begin + arrival], scores[0])
+            count = narrow(block, scores[0], middle, begin, count, arrival, compares(), which, hyper)
+            arrival, scored = 0, 1
         for j in range(count):
-            scratch.lengths[j] = score(space, block, row, block.members[begin + j], scores[j])
+            if j >= scored:
+                scratch.lengths[j] = score(space, block, row, block.members[begin + j], scores[j])
             if not math.isfinite(scratch.lengths[j]):
                 return clock, t, total, mistakes, errors, updates
             if j == arrival:

@@ -1,0 +1,65 @@
+"""Rounds of few members where there are many classes: the example, and one of each of its nearest rivals.
+
+A round of one example per class costs as much as there are classes, and nearly all of them have nothing to
+say: the example at hand lies far on the right side of them. Its rivals are the classes that it does not have
+and scores highest in, as far as it lies within their margin (where scores are compared: the highest). Only
+classes that are in the round are moved: a class whose examples are all on one side would forget the other.
+"""
+
+from __future__ import annotations
+
+import math
+
+from ...compiled.parts import part
+from ..vocabulary import THRESHOLD
+
+
+@part
+def find_rivals(classes, scores, middle, begin, count, arrival, bar, places, most):
+    """The places of the members drawn for the highest scores above the bar, from the highest on; how many.
+
+    Of equal scores the earlier class counts as the higher.
+    """
+    found = 0
+    for j in range(count):
+        c = classes[begin + j]
+        value = scores[c] - middle[THRESHOLD, c]
+        if j == arrival or value <= bar:
+            continue
+        at = found
+        while at > 0:
+            other = classes[begin + places[at - 1]]
+            if scores[other] - middle[THRESHOLD, other] >= value:
+                break
+            if at < most:
+                places[at] = places[at - 1]
+            at -= 1
+        if at < most:
+            places[at] = j
+            found = min(found + 1, most)
+    return found
+
+
+@part
+def narrow(block, scores, middle, begin, count, arrival, compared, places, hyper):
+    """The round becomes the example, then one member of each of its rivals; how many they are.
+
+    `scores` are the example's. A member that was drawn for several rivals counts once.
+    """
+    members = block.members
+    bar = -math.inf if compared else hyper.grain - hyper.margin
+    found = find_rivals(
+        block.classes, scores, middle, begin, count, arrival, bar, places, hyper.rivals
+    )  # fmt: skip
+    for i in range(found):
+        places[i] = members[begin + places[i]]
+    members[begin] = members[begin + arrival]
+    size = 1
+    for i in range(found):
+        fresh = True
+        for j in range(1, size):
+            fresh &= members[begin + j] != places[i]
+        if fresh:
+            members[begin + size] = places[i]
+            size += 1
+    return size
