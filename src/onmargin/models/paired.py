@@ -10,6 +10,7 @@ import numpy as np
 
 from ..compiled.rows import Rows
 from ..learn.paired.members import WITH_WEIGHTS
+from ..learn.paired.rivals import Part as RoundPart
 from ..learn.paired.rounds import AT_ONCE, PairedHyper, PairedRounds, Scratch, player
 from ..learn.paired.rules import RULES, is_worst, worst_violates
 from ..learn.paired.together import Columns
@@ -32,6 +33,11 @@ def columns_for(width: int, slots: int, entries: int) -> Columns:
     return Columns(ends, used, owners, np.zeros(entries), groups, *aligned((6, width), float))
 
 
+def part_for(width: int) -> RoundPart:
+    """Room for the outputs of a round; as it is, all of them."""
+    return RoundPart(np.arange(width), np.zeros(width // 8 + 1, np.int64), aligned((max(width, 8),), float))
+
+
 def scratch_for(most: int, few: int, width: int, slots: int, entries: int) -> Scratch:
     """Room for rounds of so many members, of whom so many matter."""
     return Scratch(
@@ -39,7 +45,7 @@ def scratch_for(most: int, few: int, width: int, slots: int, entries: int) -> Sc
         np.zeros((IS_SHORT + 1, width)), np.zeros(2 * most, np.int64), aligned((few, width), float),
         np.zeros(few * few), np.zeros(few * few), np.zeros(few), np.zeros(few), np.zeros(few),
         np.zeros(few, bool), np.zeros(few, bool), np.zeros(slots), aligned((max(width, 8),), float),
-        columns_for(width, slots, entries),
+        columns_for(width, slots, entries), part_for(width),
     )  # fmt: skip
 
 

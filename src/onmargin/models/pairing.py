@@ -44,7 +44,9 @@ class Pairing:
         margin = float(choices["margin"])
         grain = (ROUNDED_COARSELY if coarse else ROUNDED) * max(1.0, margin)
         rivals = self.rivals(choices)
-        return PairedHyper(float(choices["C"]), margin, grain, 1.0, self.outputs, self.sets, judged, rivals)
+        return PairedHyper(
+            float(choices["C"]), margin, grain, 1.0, self.outputs, self.sets, judged, rivals, self.outputs
+        )
 
     def rivals(self, choices: dict[str, Any]) -> int:
         """To how many other classes a round is narrowed down; 0: to none, and where rounds are given."""
@@ -69,8 +71,9 @@ class Pairing:
         if self.given is not None:
             return self._given_rounds(self.given, rows, marks, examples, first, count)
         room = count * len(self.slots) + count
-        lengths = (room, count + 1, count, count, room if rivals else 0)
-        members, starts, arrivals, entering, classes = (np.zeros(length, np.int64) for length in lengths)
+        lengths = (room, count + 1, count, count)
+        members, starts, arrivals, entering = (np.zeros(length, np.int64) for length in lengths)
+        classes = np.zeros(room if rivals else 0, np.int32)
         out = (members, starts, arrivals, entering, classes)
         weights, luck = examples.weights, examples.chance
         kept = (self.slots, self.seen)
@@ -96,7 +99,7 @@ class Pairing:
         members[starts[:-1]] = ARRIVAL
         return PairedRounds(
             rows, rows, marks, given.marks, examples.weights, given.weights, examples.order, members,
-            given.lines[some], starts, np.zeros(count, np.int64), np.zeros(0, np.int64),
+            given.lines[some], starts, np.zeros(count, np.int64), np.zeros(0, np.int32),
         )  # fmt: skip
 
     def tidy(self) -> None:

@@ -9,9 +9,20 @@ classes that are in the round are moved: a class whose examples are all on one s
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
+
+import numpy as np
 
 from ...compiled.parts import part
 from ..vocabulary import THRESHOLD
+
+
+class Part(NamedTuple):
+    """The outputs of a round. Where it is not narrowed down they are all there, and this is not touched."""
+
+    outputs: np.ndarray  # (outputs,) which they are
+    eights: np.ndarray  # (outputs / 8 + 1,) where the eights begin that have some; at the end, how many
+    line: np.ndarray  # (outputs,) room for one number of every output
 
 
 @part
@@ -63,3 +74,30 @@ def narrow(block, scores, middle, begin, count, arrival, compared, places, hyper
             members[begin + size] = places[i]
             size += 1
     return size
+
+
+@part
+def find_outputs(block, part, begin, count, t, outputs):
+    """The outputs whose class some member of the round has; how many."""
+    found = eights = 0
+    for c in range(outputs):
+        some = block.marks[t, c] == 1
+        for j in range(1, count):
+            some |= block.pool_marks[block.lines[begin + j], c] == 1
+        if some:
+            if eights == 0 or c >= part.eights[eights - 1] + 8:
+                part.eights[eights] = c - c % 8
+                eights += 1
+            part.outputs[found] = c
+            found += 1
+    part.eights[part.eights.size - 1] = eights
+    return found
+
+
+@part
+def spread(pulls, part, count):
+    """Pulls of the outputs of a round as pulls of all, in the line."""
+    for c in range(part.line.shape[0]):
+        part.line[c] = 0.0
+    for i in range(count):
+        part.line[part.outputs[i]] = pulls[i]
