@@ -159,7 +159,8 @@ class PairedOracle:
     """
 
     def __init__(self, gram, marks, luck, *, rule="correct_mistakes", C=1.0, margin=None, reservoir=100,
-                 recent=False, sets=False, weight=None, rounds=None, averaged=False, rivals=None):  # fmt: skip
+                 recent=False, sets=False, weight=None, rounds=None, averaged=False,
+                 rivals=None):  # fmt: skip
         self.gram, self.marks, self.rule, self.C, self.sets = gram, np.asarray(marks), rule, C, sets
         self.margin = (2.0 if rule == "auc" else 1.0) if margin is None else margin
         count, self.outputs = self.marks.shape

@@ -115,7 +115,7 @@ def test_rounds_of_the_nearest_rivals_are_the_oracle(rule, kernel, kind):
 
 
 def test_few_classes_have_no_rivals_and_all_of_them_are_all():
-    """"auto" up to ten classes, and as many as there are, is a round of every class."""
+    """Up to ten classes by default, and where as many are asked for, rounds are of every class."""
     many = np.random.default_rng(7)
     for classes, one, other in ((10, "auto", None), (11, 10, None), (11, "auto", 4)):
         y = many.integers(0, classes, ROWS)

@@ -37,7 +37,7 @@ from ..interface.weights import frame_of
 from ..models.kernel import KernelModel
 from ..models.paired import Paired, PairedModel
 from ..models.paired_kernel import PairedKernel
-from ..models.pairing import AUTO, Given
+from ..models.pairing import LONGER, MANY, RIVALS, Given
 from ..models.weights import Model, Numbers
 
 RULES = ("correct_mistakes", "dca", "sequential", "auc", "max_violators")
@@ -76,7 +76,7 @@ class PairedClassifier(KernelForm, Classifier, Linear, Averaged, Classes, Kernel
         difference of the sides, whose scores are to lie 2 apart: it orders the classes, and `threshold_`
         follows the middle between them).
     C : the longest step; small for noisy labels. "auto" (`C_`): 0.1 / |x|^2 of the median row in `fit`, of
-        the first row in streams.
+        the first row in streams; four times that in rounds of rivals, for a class is in few of them.
     margin : None is 1, and 2 for "auc" (1 is Keshet et al.'s form).
     reservoir : how many examples of each class are kept.
     sampler : "reservoir" (every example of the past is as likely), "recent" (the last ones), "pairs" (`fit`
@@ -122,8 +122,7 @@ class PairedClassifier(KernelForm, Classifier, Linear, Averaged, Classes, Kernel
     @property
     def C_(self) -> float:  # noqa: N802 (as scikit-learn names what was found)
         """C as it is used (1 until a row has fixed it)."""
-        self._fitted()
-        return chosen(self, "C")
+        return cast(Paired, self._fitted()).longest_step
 
     @property
     def _one_against_all(self) -> bool:
@@ -157,8 +156,10 @@ class PairedClassifier(KernelForm, Classifier, Linear, Averaged, Classes, Kernel
             "rule": self.rule,
             "sampler": self.sampler,
         }
-        rivals = AUTO if is_auto(self.rivals) else int(cast(int, self.rivals or 0))
-        return taken | {"reservoir": int(self.reservoir), "rivals": rivals, "sets": self._targets().sets}
+        auto = is_auto(self.rivals)
+        taken |= {"rivals": RIVALS if auto else int(self.rivals or 0), "many": MANY if auto else 0}
+        taken["longer"] = LONGER if is_auto(self.C) and self.sampler != "pairs" else 1.0
+        return taken | {"reservoir": int(self.reservoir), "sets": self._targets().sets}
 
     def _model_kind(self) -> type[KernelModel]:
         return PairedKernel

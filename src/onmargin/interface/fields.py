@@ -88,9 +88,7 @@ def from_zero(*, default: float | None, inf: bool = False, none: bool = False, l
     return _field(limit, lasting, default=default)
 
 
-def whole(
-    *, default: int | str | None, lasting: bool = False, none: bool = False, auto: bool = False
-) -> Any:
+def whole(*, default: int | str | None, lasting: bool = False, none: bool = False, auto: bool = False) -> Any:
     """A whole number of at least 1 (`none`: None, `auto`: "auto" too)."""
 
     def limit(name: str, value: object) -> None:

@@ -71,6 +71,11 @@ class Paired(Model):
         return self.pairing.hyper(self.numbers, judged, self._dtype() == "float32")
 
     @property
+    def longest_step(self) -> float:
+        """C, as the next round has it."""
+        return self.pairing.longest(self.numbers)
+
+    @property
     def _rivals(self) -> int:
         return self.pairing.rivals(self.numbers)
 

@@ -14,8 +14,8 @@ from ..learn.vocabulary import NONE, THRESHOLD, Examples
 from .layout import MOST_ROUNDS, Arrays, Facts, Layout, Misfit, Wanted, indices, lines
 from .pool import Pool
 
-AUTO = -1  # rivals by the number of classes:
-MANY, RIVALS = 10, 4  # with more than so many a round is narrowed down to so many others
+MANY, RIVALS = 10, 4  # by default: with more classes than so many, rounds of so many others,
+LONGER = 4.0  # and steps so much longer
 
 
 class Given(NamedTuple):
@@ -43,17 +43,19 @@ class Pairing:
         """The choices as the loop wants them; `coarse`: scores are in float32."""
         margin = float(choices["margin"])
         grain = (ROUNDED_COARSELY if coarse else ROUNDED) * max(1.0, margin)
-        rivals = self.rivals(choices)
-        return PairedHyper(
-            float(choices["C"]), margin, grain, 1.0, self.outputs, self.sets, judged, rivals, self.outputs
-        )
+        outputs, rivals, C = self.outputs, self.rivals(choices), self.longest(choices)
+        return PairedHyper(C, margin, grain, 1.0, outputs, self.sets, judged, rivals, outputs)
 
-    def rivals(self, choices: dict[str, Any]) -> int:
+    def longest(self, choices: Facts) -> float:
+        """C; where it is left to the data, longer in rounds of rivals: a class is in few of them."""
+        return float(choices["C"]) * (float(choices.get("longer", 1.0)) if self.rivals(choices) else 1.0)
+
+    def rivals(self, choices: Facts) -> int:
         """To how many other classes a round is narrowed down; 0: to none, and where rounds are given."""
-        asked = int(choices.get("rivals", 0))
-        if asked == AUTO:
-            asked = RIVALS if self.outputs > MANY else 0
-        return 0 if self.given is not None or asked >= len(self.slots) - 1 else asked
+        asked, others = choices.get("rivals", 0), len(self.slots) - 1
+        if self.given is not None or asked >= others or self.outputs <= choices.get("many", 0):
+            return 0
+        return int(asked)
 
     def marks_of(self, targets: np.ndarray) -> np.ndarray:
         """(rows, outputs) 0 and 1, from what the loop of single examples is told."""

@@ -1,4 +1,4 @@
-"""Rounds of few members where there are many classes: the example, and one of each of its nearest rivals.
+"""Rounds where there are many classes: the example, and one of each of its nearest rivals.
 
 A round of one example per class costs as much as there are classes, and nearly all of them have nothing to
 say: the example at hand lies far on the right side of them. Its rivals are the classes that it does not have
