@@ -112,7 +112,7 @@ def slow(found: Found) -> list[str]:
 SETTINGS = """
 import onmargin as om
 
-KNOBS = "average intercept_scaling max_iter C r confidence a lam rate radius loss regularizer step rule rivals"
+KNOBS = "average intercept_scaling max_iter C r confidence a lam rate radius loss regularizer step rule"
 LEARNERS = [
     NAMES,
 ]
