@@ -7,6 +7,7 @@ serves weights (`linear`) and kernels.
 from __future__ import annotations
 
 import itertools
+from functools import partial
 
 import numpy as np
 
@@ -42,16 +43,21 @@ class Reservoirs:
         self.kept, self.seen = [[] for _ in range(groups)], [0] * groups
         self.size, self.recent = size, recent
 
-    def round(self, row, mine, order, first):
-        """Members of the round of this row, which then enters the reservoirs of its classes `mine`."""
-        draws, members = Draws(first), []
+    def round(self, row, mine, order, first, nearest=None):
+        """Members of the round of this row, which then enters the reservoirs of its classes `mine`.
+
+        `nearest(groups)`: the rivals, whose members follow the row; None: all, in order.
+        """
+        draws, members, drawn = Draws(first), [], {}
         for group in order:
             if group in mine:
                 members += [] if row in members else [row]
             elif self.kept[group]:
-                other = self.kept[group][draws.below(len(self.kept[group]))]
+                other = drawn[group] = self.kept[group][draws.below(len(self.kept[group]))]
                 members += [] if other in members else [other]
         members += [] if row in members else [row]
+        if nearest is not None:
+            members = list(dict.fromkeys([row, *(drawn[group] for group in nearest(list(drawn)))]))
         for group in sorted(mine):
             self._enter(group, row, draws)
         return members
@@ -148,14 +154,17 @@ class PairedOracle:
     """One pass over `gram` (the inner products of all rows) with marks (rows, outputs) of 0 and 1.
 
     Two classes have one column of marks; `sets`: the columns are labels. Afterwards: `coefficients` (rows,
-    outputs), `mean` of those that predicted, `threshold`, `scores` before each round, `steps`.
+    outputs), `mean` of those that predicted, `threshold`, `scores` before each round, `steps`. `rivals`: a
+    round is the row and one of each of so many classes.
     """
 
     def __init__(self, gram, marks, luck, *, rule="correct_mistakes", C=1.0, margin=None, reservoir=100,
-                 recent=False, sets=False, weight=None, rounds=None, averaged=False):  # fmt: skip
+                 recent=False, sets=False, weight=None, rounds=None, averaged=False,
+                 rivals=None):  # fmt: skip
         self.gram, self.marks, self.rule, self.C, self.sets = gram, np.asarray(marks), rule, C, sets
         self.margin = (2.0 if rule == "auc" else 1.0) if margin is None else margin
         count, self.outputs = self.marks.shape
+        self.rivals = rivals
         self.weight = np.ones(count) if weight is None else np.asarray(weight, float)
         self.two = self.outputs == 1 and not sets
         self.reservoirs = Reservoirs(2 if self.two else self.outputs, reservoir, recent)
@@ -186,8 +195,15 @@ class PairedOracle:
             members = list(line)
         else:
             order = (1, 0) if self.two else range(self.outputs)
-            members = self.reservoirs.round(row, self._groups(row), order, luck)
+            nearest = None if self.rivals is None else partial(self._nearest, row)
+            members = self.reservoirs.round(row, self._groups(row), order, luck, nearest)
         self._learn(members, members.index(row))
+
+    def _nearest(self, row, groups):
+        """The classes of the highest scores, as far as the row is within their margin."""
+        scores = self.gram[row] @ self.coefficients - (self.threshold if self.rule == "auc" else 0.0)
+        close = [k for k in groups if self.rule == "auc" or self.margin + scores[k] > GRAIN]
+        return sorted(close, key=lambda k: -scores[k])[: self.rivals]
 
     def _learn(self, members, own):
         gram = self.gram[np.ix_(members, members)]
@@ -197,6 +213,9 @@ class PairedOracle:
             sign = np.where(self.marks[members, k] == 1, 1.0, -1.0)
             sides = np.where(sign > 0, (sign > 0).sum(), (sign < 0).sum())
             c = np.ones(len(members)) if self.two and self.rule != "auc" else 1.0 / sides
+            if self.rivals is not None and not (sign > 0).any():  # not in the round
+                margins += [] if self.rule == "auc" else [sign[own] * scores[own, k]]
+                continue
             a = solved(self.rule, gram, scores[:, k], sign, c, self.weight[members], own, self.C, self.margin)
             pulls[:, k] = sign * a
             if self.rule != "auc":

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -75,18 +77,68 @@ def test_a_stream_is_the_oracle(rule, case, weighted):
 
 
 @pytest.mark.parametrize("form", ["dense", "sparse"])
+@pytest.mark.parametrize("rivals", [None, 3])
 @pytest.mark.parametrize("rule", ["correct_mistakes", "max_violators"])
-def test_many_labels_are_the_oracle(rule, form):
+def test_many_labels_are_the_oracle(rule, rivals, form):
     """More outputs than four registers hold, some never seen; the last eight are not full."""
     many = np.random.default_rng(5)
     marks = (many.random((ROWS, 45)) < 0.06).astype(int)
     marks[:, [3, 40]] = 0
     rows = np.pad(FULL, ((0, 0), (0, 3)))  # and columns that nobody has
-    model = paired(rule, average=True)
+    model = paired(rule, average=True, rivals=rivals)
     table = sp.csr_matrix(rows) if form == "sparse" else rows
     run = om.progressive(model, table, marks, chance=LUCK, sample_weight=WEIGHT)
-    oracle = PairedOracle(linear(rows), marks, LUCK, rule=rule, C=0.3, reservoir=6, sets=True, weight=WEIGHT)
+    told = {"rule": rule, "C": 0.3, "reservoir": 6, "sets": True, "rivals": rivals}
+    oracle = PairedOracle(linear(rows), marks, LUCK, weight=WEIGHT, **told)
     agree(model, run, oracle, rows, marks, averaged=True)
+
+
+@each_rule
+@pytest.mark.parametrize("kernel", [None, "linear"])
+@pytest.mark.parametrize("kind", ["classes", "sets"])
+def test_rounds_of_the_nearest_rivals_are_the_oracle(rule, kernel, kind):
+    """Twelve classes: by default four rivals. A round may have one class, and a label none of the rows."""
+    many = np.random.default_rng(6)
+    y = many.integers(0, 12, ROWS)
+    marks = (y[:, None] == np.arange(12)).astype(int)
+    if kind == "sets":
+        y = marks = marks | (many.random(marks.shape) < 0.05) & (np.arange(12) != 7)
+    model = paired(rule, C=3.0, margin=0.5, kernel=kernel, **({"dtype": "float64"} if kernel else {}))
+    run = om.progressive(model, SPARSE, y, chance=LUCK, sample_weight=WEIGHT)
+    told = {"rule": rule, "C": 3.0, "margin": 0.5, "reservoir": 6, "sets": kind == "sets", "rivals": 4}
+    oracle = PairedOracle(linear(FULL), marks, LUCK, weight=WEIGHT, **told)
+    assert_allclose(run.scores, oracle.scores, rtol=1e-8, atol=1e-8)
+    assert_allclose(run.losses, oracle.losses, rtol=1e-8, atol=1e-8)
+    assert_allclose(run.steps, oracle.steps, rtol=1e-8, atol=1e-8)
+    if not kernel:
+        assert_allclose(model.coef_, weights_of(oracle, FULL)[0], rtol=1e-8, atol=1e-8)
+
+
+def test_few_classes_have_no_rivals_and_all_of_them_are_all():
+    """Up to ten classes by default, and where as many are asked for, rounds are of every class."""
+    many = np.random.default_rng(7)
+    for classes, one, other in ((10, "auto", None), (11, 10, None), (11, "auto", 4)):
+        y = many.integers(0, classes, ROWS)
+        first, second = (
+            paired(rivals=rivals, random_state=0).partial_fit(X, y, classes=range(classes))
+            for rivals in (one, other)
+        )
+        assert_array_equal(first.coef_, second.coef_)
+
+
+def test_rivals_after_a_round_of_all_and_back():
+    """What one form leaves behind does not show in the other."""
+    many = np.random.default_rng(8)
+    y = many.integers(0, 12, ROWS)
+    for first, second in ((None, 3), (3, None)):
+        model = paired("auc", rivals=first, random_state=0).partial_fit(X[:80], y[:80], classes=range(12))
+        twin = copy.deepcopy(model.set_params(rivals=second))  # which has room of its own
+        same = copy.deepcopy(model).set_params(rivals=first)
+        for each in (model, twin, same):
+            each.partial_fit(X[80:], y[80:])
+        assert_array_equal(model.coef_, twin.coef_)
+        assert_array_equal(model.threshold_, twin.threshold_)
+        assert not np.allclose(model.coef_, same.coef_)
 
 
 @pytest.mark.parametrize("more", [{"sampler": "recent"}, {"reservoir": 1}, {"C": 5.0, "margin": 0.4}])

@@ -58,8 +58,8 @@ def test_given_rounds_of_two_classes_may_have_many_members(rule):
 
 def test_there_is_room_for_all_members_that_auc_moves():
     model = paired("auc", classes=("common", "rare")).partial_fit(X[:9], TWO[:9])._model
-    nothing = [None] * (len(PairedRounds._fields) - 2)
-    block = PairedRounds(*nothing, starts=np.array([0, 5]), arrivals=np.zeros(1, np.int64))
+    nothing = dict.fromkeys(PairedRounds._fields)
+    block = PairedRounds(**nothing | {"starts": np.array([0, 5]), "arrivals": np.zeros(1, np.int64)})
     assert len(model._room(block).pulls) >= 5
 
 

@@ -35,6 +35,7 @@ def drawn(marks, luck, size, recent=False, weights=None, start=None, base=0):
     slots, seen = start or (np.full((groups, size), -1), np.zeros(groups, np.int64))
     slots, seen = slots.astype(np.int64), seen.astype(np.int64)
     out = tuple(np.zeros(length, np.int64) for length in (count * (groups + 1), count + 1, count, count))
+    out = (*out, np.zeros(0, np.int32))
     weights = np.zeros(0) if weights is None else weights
     entered = draw_rounds(marks, weights, luck, recent, base, (slots, seen), out)
     rounds = [out[0][a:b].tolist() for a, b in itertools.pairwise(out[1])]

@@ -30,6 +30,14 @@ def score_rows(rows, row, weights, scores):
 
 
 @part
+def score_eights(rows, row, weights, eights, count, scores):
+    """scores[k] = <w_k, x> in `count` eights of outputs, the first of each in `eights`; returns |x|^2."""
+    if weights.ndim == 1:
+        return score_rows(rows, row, weights, scores)
+    return _score_eights(rows, row, weights, eights, count, scores)
+
+
+@part
 def add_scores(rows, row, weights, scores, factor):
     """scores[k] += factor <w_k, x>, the product summed as `score_rows` sums it."""
     if weights.ndim == 1:
@@ -163,6 +171,38 @@ def _score_four(rows, row, flat, width, group, scores):
     lanes.store(scores, group + 16, lanes.plus_times(c, lanes.load(flat, at + 16), rows.bias))
     lanes.store(scores, group + 24, lanes.plus_times(d, lanes.load(flat, at + 24), rows.bias))
     return length
+
+
+@part
+def _score_eights(rows, row, weights, eights, count, scores):
+    """Four registers at a time; beyond the last eight it again, which is then written twice the same."""
+    flat = lanes.flattened(weights)
+    width = weights.shape[1]
+    start, stop = span(rows, row)
+    length = 0.0
+    for k in range(0, count, 4):
+        one, two = eights[k], eights[min(k + 1, count - 1)]
+        three, four = eights[min(k + 2, count - 1)], eights[min(k + 3, count - 1)]
+        a, b, c, d = lanes.nothing(), lanes.nothing(), lanes.nothing(), lanes.nothing()
+        length = 0.0
+        j = leap(rows, row, start, stop)
+        while j < stop:
+            edge = stretch(rows, j, stop)
+            for i in range(j, edge):
+                slot, value = item(rows, row, i)
+                at = np.int64(slot) * width
+                a = lanes.plus_times(a, lanes.load(flat, at + one), value)
+                b = lanes.plus_times(b, lanes.load(flat, at + two), value)
+                c = lanes.plus_times(c, lanes.load(flat, at + three), value)
+                d = lanes.plus_times(d, lanes.load(flat, at + four), value)
+                length += value * value
+            j = leap(rows, row, edge, stop)
+        at = flat.shape[0] - width
+        lanes.store(scores, one, lanes.plus_times(a, lanes.load(flat, at + one), rows.bias))
+        lanes.store(scores, two, lanes.plus_times(b, lanes.load(flat, at + two), rows.bias))
+        lanes.store(scores, three, lanes.plus_times(c, lanes.load(flat, at + three), rows.bias))
+        lanes.store(scores, four, lanes.plus_times(d, lanes.load(flat, at + four), rows.bias))
+    return length + rows.bias * rows.bias
 
 
 @part

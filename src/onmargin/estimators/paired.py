@@ -20,6 +20,7 @@ from ..interface.fields import (
     Linear,
     above_zero,
     from_zero,
+    is_auto,
     learner,
     one_of,
     precision,
@@ -36,7 +37,7 @@ from ..interface.weights import frame_of
 from ..models.kernel import KernelModel
 from ..models.paired import Paired, PairedModel
 from ..models.paired_kernel import PairedKernel
-from ..models.pairing import Given
+from ..models.pairing import LONGER, MANY, RIVALS, Given
 from ..models.weights import Model, Numbers
 
 RULES = ("correct_mistakes", "dca", "sequential", "auc", "max_violators")
@@ -75,11 +76,15 @@ class PairedClassifier(KernelForm, Classifier, Linear, Averaged, Classes, Kernel
         difference of the sides, whose scores are to lie 2 apart: it orders the classes, and `threshold_`
         follows the middle between them).
     C : the longest step; small for noisy labels. "auto" (`C_`): 0.1 / |x|^2 of the median row in `fit`, of
-        the first row in streams.
+        the first row in streams; four times that in rounds of rivals, for a class is in few of them.
     margin : None is 1, and 2 for "auc" (1 is Keshet et al.'s form).
     reservoir : how many examples of each class are kept.
     sampler : "reservoir" (every example of the past is as likely), "recent" (the last ones), "pairs" (`fit`
         draws from the whole table; streams keep a reservoir).
+    rivals : of how many other classes a round has an example: those that the one that has come scores highest
+        in and does not have, as far as it is within their margin; classes outside the round do not move.
+        None: of every other class. "auto": 4 where there are more than 10 classes, otherwise None. (It
+        counts where reservoirs are drawn from.)
     kernel, gamma, degree, coef0 : the kernel form; see `om.kernels`.
 
     Draws come from `random_state`, or from `chance=` of `om.progressive`: a uniform a round, from which all
@@ -102,6 +107,7 @@ class PairedClassifier(KernelForm, Classifier, Linear, Averaged, Classes, Kernel
     margin: float | None = from_zero(default=None, none=True)
     reservoir: int = whole(default=1000, lasting=True)
     sampler: str = one_of("reservoir", "recent", "pairs", default="reservoir", listed=True, lasting=True)
+    rivals: int | str | None = whole(default="auto", none=True, auto=True)
     dtype: str | None = precision(default=None)
 
     variants = ({}, {"kernel": "rbf"})
@@ -116,8 +122,7 @@ class PairedClassifier(KernelForm, Classifier, Linear, Averaged, Classes, Kernel
     @property
     def C_(self) -> float:  # noqa: N802 (as scikit-learn names what was found)
         """C as it is used (1 until a row has fixed it)."""
-        self._fitted()
-        return chosen(self, "C")
+        return cast(Paired, self._fitted()).longest_step
 
     @property
     def _one_against_all(self) -> bool:
@@ -151,6 +156,9 @@ class PairedClassifier(KernelForm, Classifier, Linear, Averaged, Classes, Kernel
             "rule": self.rule,
             "sampler": self.sampler,
         }
+        auto = is_auto(self.rivals)
+        taken |= {"rivals": RIVALS if auto else int(self.rivals or 0), "many": MANY if auto else 0}
+        taken["longer"] = LONGER if is_auto(self.C) and self.sampler != "pairs" else 1.0
         return taken | {"reservoir": int(self.reservoir), "sets": self._targets().sets}
 
     def _model_kind(self) -> type[KernelModel]:

@@ -88,9 +88,17 @@ def from_zero(*, default: float | None, inf: bool = False, none: bool = False, l
     return _field(limit, lasting, default=default)
 
 
-def whole(*, default: int, lasting: bool = False) -> Any:
-    """A whole number of at least 1."""
-    return _field(require_whole, lasting, default=default)
+def whole(*, default: int | str | None, lasting: bool = False, none: bool = False, auto: bool = False) -> Any:
+    """A whole number of at least 1 (`none`: None, `auto`: "auto" too)."""
+
+    def limit(name: str, value: object) -> None:
+        if (none and value is None) or (auto and is_auto(value)):
+            return
+        if auto and isinstance(value, str):
+            raise BadInput(f"{name}={shown(value)}; wanted a whole number of at least 1, or 'auto'")
+        require_whole(name, value)
+
+    return _field(limit, lasting, default=default)
 
 
 def one_of(*options: str, default: str, lasting: bool = False, listed: bool = False) -> Any:

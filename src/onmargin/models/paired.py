@@ -10,6 +10,7 @@ import numpy as np
 
 from ..compiled.rows import Rows
 from ..learn.paired.members import WITH_WEIGHTS
+from ..learn.paired.rivals import Part as RoundPart
 from ..learn.paired.rounds import AT_ONCE, PairedHyper, PairedRounds, Scratch, player
 from ..learn.paired.rules import RULES, is_worst, worst_violates
 from ..learn.paired.together import Columns
@@ -32,6 +33,11 @@ def columns_for(width: int, slots: int, entries: int) -> Columns:
     return Columns(ends, used, owners, np.zeros(entries), groups, *aligned((6, width), float))
 
 
+def part_for(width: int) -> RoundPart:
+    """Room for the outputs of a round; as it is, all of them."""
+    return RoundPart(np.arange(width), np.zeros(width // 8 + 1, np.int64), aligned((max(width, 8),), float))
+
+
 def scratch_for(most: int, few: int, width: int, slots: int, entries: int) -> Scratch:
     """Room for rounds of so many members, of whom so many matter."""
     return Scratch(
@@ -39,7 +45,7 @@ def scratch_for(most: int, few: int, width: int, slots: int, entries: int) -> Sc
         np.zeros((IS_SHORT + 1, width)), np.zeros(2 * most, np.int64), aligned((few, width), float),
         np.zeros(few * few), np.zeros(few * few), np.zeros(few), np.zeros(few), np.zeros(few),
         np.zeros(few, bool), np.zeros(few, bool), np.zeros(slots), aligned((max(width, 8),), float),
-        columns_for(width, slots, entries),
+        columns_for(width, slots, entries), part_for(width),
     )  # fmt: skip
 
 
@@ -63,6 +69,15 @@ class Paired(Model):
 
     def _hyper(self, judged: bool) -> PairedHyper:
         return self.pairing.hyper(self.numbers, judged, self._dtype() == "float32")
+
+    @property
+    def longest_step(self) -> float:
+        """C, as the next round has it."""
+        return self.pairing.longest(self.numbers)
+
+    @property
+    def _rivals(self) -> int:
+        return self.pairing.rivals(self.numbers)
 
     @property
     def _recent(self) -> bool:
@@ -93,6 +108,7 @@ class Paired(Model):
         """Scratch for the largest round of a block."""
         starts = block.starts
         most = int(np.diff(starts).max(initial=1)) if len(starts) != 2 else max(int(starts[1] - starts[0]), 1)
+        most = min(most, self._rivals + 1) if self._rivals else most
         few = min(most, 2) if self.rule in WORST_TWO and self.start.outputs == 1 else most
         width, slots = padded(self.start.outputs, self.start.many), self._lane()
         entries = self._entries_of(block, first)
@@ -120,7 +136,7 @@ class Paired(Model):
     ) -> None:
         """Fill the reservoirs from a block of rows, without learning."""
         examples = Examples(rows, targets, weights, luck, np.zeros(0, np.int64))
-        self.pairing.rounds(examples, first, count, self._recent, getattr(self, "offset", 0))
+        self.pairing.rounds(examples, first, count, self._recent, 0, getattr(self, "offset", 0))
         self.pairing.tidy()
 
     def turn(self) -> None:
@@ -191,7 +207,7 @@ class PairedModel(Paired):
         """The most entries that a round's members have together, where a step of all outputs wants room."""
         if not self.start.many or self.rule not in AT_ONCE:
             return 0
-        return most_entries(block, first)
+        return most_entries(block, first, self._rivals)
 
     def learn(self, examples: Examples, first: int, count: int, trace: np.ndarray = NO_TRACE) -> Tally:
         """A block of rounds; see `paired.rounds.learn`."""
@@ -202,7 +218,7 @@ class PairedModel(Paired):
         return self._play(examples, first, count, trace, True)
 
     def _play(self, examples: Examples, first: int, count: int, trace: np.ndarray, judged: bool) -> Tally:
-        block = self.pairing.rounds(examples, first, count, self._recent)
+        block = self.pairing.rounds(examples, first, count, self._recent, self._rivals)
         play, hyper, room = player(self.rule, WITH_WEIGHTS), self._hyper(judged), self._room(block, first)
         middle = self.pairing.middle
         tally = Tally(*play(block, self.space, hyper, self.clock, room, middle, trace, first, 0, count))

@@ -59,7 +59,7 @@ class PairedKernel(Paired, Unbounded):
         self, examples: Examples, first: int, count: int, trace: np.ndarray, judged: bool
     ) -> Tally:
         order = examples.order
-        block = self.pairing.rounds(examples, first, count, self._recent, self.offset)
+        block = self.pairing.rounds(examples, first, count, self._recent, self._rivals, self.offset)
         arrivals = self.offset + (order if order.size else np.arange(first, first + count))
         ids = self._ids(block, arrivals)
         numbers, places = np.unique(ids, return_inverse=True)

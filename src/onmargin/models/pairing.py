@@ -14,6 +14,9 @@ from ..learn.vocabulary import NONE, THRESHOLD, Examples
 from .layout import MOST_ROUNDS, Arrays, Facts, Layout, Misfit, Wanted, indices, lines
 from .pool import Pool
 
+MANY, RIVALS = 10, 4  # by default: with more classes than so many, rounds of so many others,
+LONGER = 4.0  # and steps so much longer
+
 
 class Given(NamedTuple):
     """Rounds that are known in advance, over one table: `members` are its rows, the first the arrival."""
@@ -40,7 +43,19 @@ class Pairing:
         """The choices as the loop wants them; `coarse`: scores are in float32."""
         margin = float(choices["margin"])
         grain = (ROUNDED_COARSELY if coarse else ROUNDED) * max(1.0, margin)
-        return PairedHyper(float(choices["C"]), margin, grain, 1.0, self.outputs, self.sets, judged)
+        outputs, rivals, C = self.outputs, self.rivals(choices), self.longest(choices)
+        return PairedHyper(C, margin, grain, 1.0, outputs, self.sets, judged, rivals, outputs)
+
+    def longest(self, choices: Facts) -> float:
+        """C; where it is left to the data, longer in rounds of rivals: a class is in few of them."""
+        return float(choices["C"]) * (float(choices.get("longer", 1.0)) if self.rivals(choices) else 1.0)
+
+    def rivals(self, choices: Facts) -> int:
+        """To how many other classes a round is narrowed down; 0: to none, and where rounds are given."""
+        asked, others = choices.get("rivals", 0), len(self.slots) - 1
+        if self.given is not None or asked >= others or self.outputs <= choices.get("many", 0):
+            return 0
+        return int(asked)
 
     def marks_of(self, targets: np.ndarray) -> np.ndarray:
         """(rows, outputs) 0 and 1, from what the loop of single examples is told."""
@@ -50,14 +65,18 @@ class Pairing:
             return np.asarray(targets > 0, np.int8)[:, None]
         return np.asarray(targets[:, None] == np.arange(self.outputs), np.int8)
 
-    def rounds(self, examples: Examples, first: int, count: int, recent: bool, ids: int = 0) -> PairedRounds:
+    def rounds(
+        self, examples: Examples, first: int, count: int, recent: bool, rivals: int, ids: int = 0
+    ) -> PairedRounds:
         """The rounds of a block; rows that enter the reservoirs are copied to the pool."""
         rows, marks = examples.rows, self.marks_of(examples.targets[:count])
         if self.given is not None:
             return self._given_rounds(self.given, rows, marks, examples, first, count)
-        lengths = (count * len(self.slots) + count, count + 1, count, count)
+        room = count * len(self.slots) + count
+        lengths = (room, count + 1, count, count)
         members, starts, arrivals, entering = (np.zeros(length, np.int64) for length in lengths)
-        out = (members, starts, arrivals, entering)
+        classes = np.zeros(room if rivals else 0, np.int32)
+        out = (members, starts, arrivals, entering, classes)
         weights, luck = examples.weights, examples.chance
         kept = (self.slots, self.seen)
         entered = draw_rounds(marks, weights, luck, recent, len(self.pool), kept, out)
@@ -67,7 +86,7 @@ class Pairing:
         members = members[: starts[-1]]
         return PairedRounds(
             rows, self.pool.rows_like(rows), marks, self.pool.marks.view, weights,
-            self._pool_weights(weights), examples.order, members, members, starts, arrivals,
+            self._pool_weights(weights), examples.order, members, members, starts, arrivals, classes,
         )  # fmt: skip
 
     def _pool_weights(self, weights: np.ndarray) -> np.ndarray:
@@ -82,7 +101,7 @@ class Pairing:
         members[starts[:-1]] = ARRIVAL
         return PairedRounds(
             rows, rows, marks, given.marks, examples.weights, given.weights, examples.order, members,
-            given.lines[some], starts, np.zeros(count, np.int64),
+            given.lines[some], starts, np.zeros(count, np.int64), np.zeros(0, np.int32),
         )  # fmt: skip
 
     def tidy(self) -> None:
@@ -178,9 +197,12 @@ def _groups(outputs: int, sets: bool) -> int:
     return max(outputs, 1 if sets else 2)
 
 
-def most_entries(block: PairedRounds, first: int) -> int:
+def most_entries(block: PairedRounds, first: int, rivals: int) -> int:
     """The most entries that the members of a round have together, the constant coordinate counted."""
     sizes = np.diff(block.starts)
+    if rivals and not isinstance(block.rows, Dense):
+        longest = [int(np.diff(rows.starts).max(initial=0)) for rows in (block.rows, block.pool)]
+        return (rivals + 1) * (max(longest) + 1)
     if isinstance(block.rows, Dense):
         return int(sizes.max(initial=0)) * (int(block.rows.values.shape[1]) + 1)
     arrivals = block.order if block.order.size else first + np.arange(len(sizes))

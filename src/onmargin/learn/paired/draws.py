@@ -59,11 +59,12 @@ def draw_rounds(marks, weights, luck, recent, base, kept, out):
 
     `kept` is (slots, seen): pool rows, (classes, size), and how many of each class came; both move on.
     `out` is (members, starts, arrivals, entering): pool rows, or ARRIVAL; where each round's begin; the
-    arrival's place in it; positions that enter the pool, whose rows are `base`, `base` + 1, ... there.
-    Returns how many entered. A round of weight 0 has the arrival alone, which nobody keeps.
+    arrival's place in it; positions that enter the pool, whose rows are `base`, `base` + 1, ... there;
+    the class each member was drawn for. Returns how many entered. A round of weight 0 has the arrival
+    alone, which nobody keeps. A row is in a round once; where classes are wanted, once for each of them.
     """
     slots, seen = kept
-    members, starts, arrivals, entering = out
+    members, starts, arrivals, entering, classes = out
     groups, size = slots.shape
     two = groups > marks.shape[1]
     total = entered = 0
@@ -85,7 +86,9 @@ def draw_rounds(marks, weights, luck, recent, base, kept, out):
             elif seen[group] > 0:
                 row = slots[group, np.int64(uniform * min(seen[group], size))]
                 uniform = further(uniform)
-                if is_new(members, starts[t], total, row):
+                if classes.size:
+                    classes[total] = group
+                if classes.size or is_new(members, starts[t], total, row):
                     members[total] = row
                     total += 1
         if arrivals[t] < 0:  # an empty set of labels

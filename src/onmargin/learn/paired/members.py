@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...compiled.outputs import add_rows, add_scores, score_rows
+from ...compiled.outputs import add_rows, add_scores, score_eights, score_rows
 from ...compiled.parts import Part, part
 from ...compiled.rows import axpy, dot, item, span
 
@@ -28,6 +28,17 @@ def score(space, block, row, member, scores):
     """scores[c] = <w_c, x>; |x|^2"""
     rows, at = pick(block, row, member)
     return score_rows(rows, at, space.weights, scores)
+
+
+@part
+def score_some(space, block, row, member, part, count, scores):
+    """scores[i] = <w_c, x> of the `count` outputs c that are in a round; |x|^2"""
+    rows, at = pick(block, row, member)
+    eights = part.eights
+    length = score_eights(rows, at, space.weights, eights, eights[eights.size - 1], part.line)
+    for i in range(count):
+        scores[i] = part.line[part.outputs[i]]
+    return length
 
 
 @part
@@ -121,6 +132,14 @@ def score_kept(space, block, row, member, scores):
 
 
 @part
+def score_some_kept(space, block, row, member, part, count, scores):
+    """scores[i] = w_c(x) of the `count` outputs c that are in a round; k(x, x)"""
+    for i in range(count):
+        scores[i] = block.rows.sums[part.outputs[i], member]
+    return block.rows.diagonal[member]
+
+
+@part
 def mean_kept(space, block, row, member, scores, clock):
     """From the scores of w to those of the average."""
     dated = block.rows.dated
@@ -166,5 +185,6 @@ def move_kept(space, block, row, member, pull, clock):
 
 WITH_WEIGHTS: dict[str, Part] = {}  # the loop as it reads
 WITH_VECTORS: dict[str, Part] = {
-    "score": score_kept, "mean": mean_kept, "inner": inner_kept, "apart": apart_kept, "move": move_kept
+    "score": score_kept, "score_some": score_some_kept, "mean": mean_kept, "inner": inner_kept,
+    "apart": apart_kept, "move": move_kept,
 }  # fmt: skip

@@ -33,7 +33,9 @@ from ..vocabulary import (
     Round,
 )
 from .joint import correct_mistakes as solve_one
-from .members import WITH_VECTORS, WITH_WEIGHTS, apart, inner, mean, move, score
+from .members import WITH_VECTORS, WITH_WEIGHTS, apart, inner, mean, move, score, score_some
+from .rivals import Part as RoundPart
+from .rivals import find_outputs, narrow, spread
 from .rules import RULES
 from .rules import any_short as short_of
 from .rules import keep_thresholds as follow
@@ -58,6 +60,7 @@ class PairedRounds(NamedTuple):
     lines: np.ndarray  # of every member: where its marks and weight are
     starts: np.ndarray  # (rounds + 1,) where each round's members begin
     arrivals: np.ndarray  # (rounds,) the arrival's place among them
+    classes: np.ndarray  # of every member: the class it was drawn for; empty: rounds stay as they are
 
 
 class PairedHyper(NamedTuple):
@@ -70,6 +73,8 @@ class PairedHyper(NamedTuple):
     outputs: int
     sets: bool  # outputs are the labels of a set
     judged: bool  # answers are the averages'
+    rivals: int  # classes that a round is narrowed down to (0: it is not); see `rivals`
+    here: int  # outputs of the round at hand; all, where it is not narrowed down
 
 
 class Scratch(NamedTuple):
@@ -92,6 +97,7 @@ class Scratch(NamedTuple):
     lane: np.ndarray  # one number per slot of the weights, 0 between uses
     held: np.ndarray  # (outputs,) the scores that are answered
     wide: Columns  # for steps of all outputs at once (empty where there is one)
+    part: RoundPart  # the outputs of a round that is narrowed down: lines above have these columns then
 
 
 @part
@@ -124,15 +130,15 @@ def choose(scratch, count, hyper):
     """How many members matter to some output (their places are in `which`), and the least margin of all."""
     scores, signs, stats = scratch.scores, scratch.signs, scratch.stats
     least, few, any_short = math.inf, 0, False
-    survey(scores, signs, stats, count, hyper.outputs)
-    for c in range(hyper.outputs):
+    survey(scores, signs, stats, count, hyper.here)
+    for c in range(hyper.here):
         gap, short = short_of(scores, stats, count, c, hyper)
         least = min(least, gap)
         stats[IS_SHORT, c] = 1.0 if short else 0.0
         any_short |= short
     if any_short:
         for j in range(count):
-            for c in range(hyper.outputs):
+            for c in range(hyper.here):
                 if stats[IS_SHORT, c] > 0.0 and matters(scores, signs, stats, j, c, hyper):
                     scratch.which[few] = j
                     few += 1
@@ -176,7 +182,7 @@ def solve(scratch, count, few, arrival, hyper):
     for i in range(few):
         for c in range(pulls.shape[1]):
             pulls[i, c] = 0.0
-    for c in range(hyper.outputs):
+    for c in range(hyper.here):
         if scratch.stats[IS_SHORT, c] == 0.0:
             continue
         some = lay_out(scratch, mine, count, few, c, hyper)
@@ -197,12 +203,15 @@ def solve(scratch, count, few, arrival, hyper):
 
 
 @part
-def move_few(space, block, scratch, row, begin, few, taken, clock):
+def move_few(space, block, scratch, row, begin, few, taken, hyper, clock):
     """Move by the pulls of the few, unless nothing moves."""
     if taken >= 0.0:
         for i in range(few):
-            member = block.members[begin + scratch.which[i]]
-            move(space, block, row, member, scratch.pulls[i], clock + 1)
+            member, pull = block.members[begin + scratch.which[i]], scratch.pulls[i]
+            if hyper.rivals:
+                spread(pull, scratch.part, hyper.here)
+                pull = scratch.part.line
+            move(space, block, row, member, pull, clock + 1)
 
 
 @part
@@ -210,7 +219,7 @@ def step_one_by_one(space, block, scratch, row, begin, count, few, arrival, hype
     """Solve the problem of every output, and move; |w' - w|, or -1."""
     inner(space, block, scratch, row, begin, few)
     taken = solve(scratch, count, few, arrival, hyper)
-    move_few(space, block, scratch, row, begin, few, taken, clock)
+    move_few(space, block, scratch, row, begin, few, taken, hyper, clock)
     return taken
 
 
@@ -256,12 +265,51 @@ def introduce(signs, weights, j, marks, given, line, outputs):
 
 
 @part
-def least_margin(scores, signs, arrival, outputs):
+def least_margin(scores, marks, t, outputs):
     """The least margin of the arrival over all outputs."""
     least = math.inf
     for c in range(outputs):
-        least = min(least, signs[arrival, c] * scores[arrival, c])
+        least = min(least, scores[c] if marks[t, c] == 1 else -scores[c])
     return least
+
+
+@part
+def gather(space, block, scratch, t, row, begin, count, arrival, outputs):
+    """Scores, signs and weights of all members, the arrival's in `held` too; are all finite?"""
+    scores, signs, weights = scratch.scores, scratch.signs, scratch.weights
+    for j in range(count):
+        scratch.lengths[j] = score(space, block, row, block.members[begin + j], scores[j])
+        if not math.isfinite(scratch.lengths[j]):
+            return False
+        if j == arrival:
+            introduce(signs, weights, j, block.marks, block.weights, t, outputs)
+        else:
+            line = block.lines[begin + j]
+            introduce(signs, weights, j, block.pool_marks, block.pool_weights, line, outputs)
+    for c in range(outputs):
+        scratch.held[c] = scores[arrival, c]
+    return True
+
+
+@part
+def gather_few(space, block, scratch, middle, t, row, begin, count, arrival, hyper):
+    """The same of a round that is narrowed down, the arrival first: members, outputs (-1: not finite)."""
+    scores, signs, weights, part = scratch.scores, scratch.signs, scratch.weights, scratch.part
+    scratch.lengths[0] = score(space, block, row, block.members[begin + arrival], scratch.held)
+    if not math.isfinite(scratch.lengths[0]):
+        return count, -1
+    count = narrow(block, scratch.held, middle, begin, count, arrival, compares(), scratch.which, hyper)
+    here = find_outputs(block, part, begin, count, t, hyper.outputs)
+    weights[0] = block.weights[t] if block.weights.size else 1.0
+    for i in range(here):
+        scores[0, i], signs[0, i] = scratch.held[part.outputs[i]], 2 * block.marks[t, part.outputs[i]] - 1
+    for j in range(1, count):
+        line = block.lines[begin + j]
+        scratch.lengths[j] = score_some(space, block, row, block.members[begin + j], part, here, scores[j])
+        weights[j] = block.pool_weights[line] if block.pool_weights.size else 1.0
+        for i in range(here):
+            signs[j, i] = 2 * block.pool_marks[line, part.outputs[i]] - 1
+    return count, here
 
 
 def learn(block, space, hyper, clock, scratch, middle, trace, first, start, stop):
@@ -270,25 +318,31 @@ def learn(block, space, hyper, clock, scratch, middle, trace, first, start, stop
     The loss of a round is the arrival's, of the least margin over its outputs; where scores are compared,
     that of the pair.
     """
-    scores, signs, weights, outputs = scratch.scores, scratch.signs, scratch.weights, hyper.outputs
+    signs, weights, outputs = scratch.signs, scratch.weights, hyper.outputs
     which, pulls = scratch.which, scratch.pulls
     total = 0.0
     mistakes = errors = updates = 0
+    if not hyper.rivals:
+        for c in range(outputs):
+            scratch.part.outputs[c] = c
     for t in range(start, stop):
         row = block.order[t] if block.order.size else first + t
         begin, arrival = block.starts[t], block.arrivals[t]
-        count = block.starts[t + 1] - begin
-        for j in range(count):
-            scratch.lengths[j] = score(space, block, row, block.members[begin + j], scores[j])
-            if not math.isfinite(scratch.lengths[j]):
-                return clock, t, total, mistakes, errors, updates
-            if j == arrival:
-                introduce(signs, weights, j, block.marks, block.weights, t, outputs)
-            else:
-                line = block.lines[begin + j]
-                introduce(signs, weights, j, block.pool_marks, block.pool_weights, line, outputs)
-        for c in range(outputs):
-            scratch.held[c] = scores[arrival, c]
+        count, here = block.starts[t + 1] - begin, outputs
+        if hyper.rivals:
+            count, here = gather_few(
+                space, block, scratch, middle, t, row, begin, count, arrival, hyper
+            )  # fmt: skip
+            arrival = 0
+        elif not gather(space, block, scratch, t, row, begin, count, arrival, outputs):
+            here = -1
+        if here < 0:
+            return clock, t, total, mistakes, errors, updates
+        told = PairedHyper(
+            hyper.C, hyper.margin, hyper.grain, hyper.rate, outputs, hyper.sets, hyper.judged, hyper.rivals,
+            here,
+        )  # fmt: skip
+        least = least_margin(scratch.held, block.marks, t, outputs)
         if hyper.judged:
             mean(space, block, row, block.members[begin + arrival], scratch.held, clock)
         guess, wrong = answer(scratch.held, block.marks, t, middle, hyper)
@@ -298,7 +352,7 @@ def learn(block, space, hyper, clock, scratch, middle, trace, first, start, stop
         seen = weights[arrival] > 0.0
         suffered, taken = 0.0, -1.0
         if seen:
-            few, gap = choose(scratch, count, hyper)
+            few, gap = choose(scratch, count, told)
             if few == 2 and compares() and outputs == 1:
                 # one step on the difference: from inner products that of long rows would be all rounding
                 one, two = block.members[begin + which[0]], block.members[begin + which[1]]
@@ -308,11 +362,11 @@ def learn(block, space, hyper, clock, scratch, middle, trace, first, start, stop
                     tau = step(gap, hyper.margin - gap, 1.0, length, pulls[0], now, hyper)
                     pull_apart(signs, which, pulls, tau)
                     taken = tau * math.sqrt(length) if tau > 0.0 else -1.0
-                    move_few(space, block, scratch, row, begin, few, taken, clock)
+                    move_few(space, block, scratch, row, begin, few, taken, hyper, clock)
             elif few:  # passive otherwise
-                taken = step_jointly(space, block, scratch, row, begin, count, few, arrival, hyper, clock)
-            follow(scratch.stats, middle, count, outputs)
-            least = gap if compares() else least_margin(scores, signs, arrival, outputs)
+                taken = step_jointly(space, block, scratch, row, begin, count, few, arrival, told, clock)
+            follow(scratch.stats, middle, scratch.part.outputs, count, here)
+            least = gap if compares() else least
             suffered, _ = loss(least, hyper.margin)
             mistakes += wrong
             errors += least <= 0.0
@@ -341,11 +395,15 @@ def _bound(name: str, rule: dict[str, Part], kept: dict[str, Part], form: str) -
         stepped = compose(
             step_jointly, f"step_jointly_{full}", step_one_by_one=stepped, step_together=together
         )
+    few = compose(
+        gather_few, f"gather_few_{full}", compares=rule["compares"], **_some(kept, "score", "score_some")
+    )
     return {
+        "gather": compose(gather, f"gather_{form}", **_some(kept, "score")), "gather_few": few,
         "choose": compose(choose, f"choose_{name}", short_of=rule["short_of"], matters=rule["matters"]),
         "step_jointly": stepped, "move_few": moved,
         **{role: rule[role] for role in ("strength", "compares", "loss", "step", "follow")},
-        **_some(kept, "score", "mean", "apart"),
+        **_some(kept, "mean", "apart"),
     }  # fmt: skip
 
 

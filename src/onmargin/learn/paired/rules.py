@@ -11,7 +11,7 @@ strength(weights, count, arrival) -> what C is multiplied by
 solve_one(gram, margins, positive, weights, alphas, chosen, C, margin, grain) -> writes alphas; see `joint`
 compares() -> are scores compared with each other (a pair is then one step on its difference, by `step`)?
 loss(margin, required), step(...) -> as for single examples
-follow(stats, middle, count, outputs) -> moves the running thresholds
+follow(stats, middle, which, count, outputs) -> moves the running thresholds of these outputs
 """
 
 from __future__ import annotations
@@ -156,19 +156,20 @@ def comparison():
 
 
 @part
-def keep_thresholds(stats, middle, count, outputs):
+def keep_thresholds(stats, middle, which, count, outputs):
     """Scores are compared with 0."""
 
 
 @part
-def follow_middles(stats, middle, count, outputs):
+def follow_middles(stats, middle, which, count, outputs):
     """The thresholds follow the middle between the two sides' mean scores."""
     for c in range(outputs):
         have = stats[POSITIVES, c]
         if 0.0 < have < count:
-            middle[THRESHOLD_ROUNDS, c] += 1.0
+            middle[THRESHOLD_ROUNDS, which[c]] += 1.0
             point = 0.5 * (stats[POSITIVE_SUM, c] / have + stats[NEGATIVE_SUM, c] / (count - have))
-            middle[THRESHOLD, c] += (point - middle[THRESHOLD, c]) / middle[THRESHOLD_ROUNDS, c]
+            off = point - middle[THRESHOLD, which[c]]
+            middle[THRESHOLD, which[c]] += off / middle[THRESHOLD_ROUNDS, which[c]]
 
 
 MARGINS: dict[str, Part] = {  # rules over margins

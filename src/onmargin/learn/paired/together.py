@@ -42,14 +42,15 @@ class Columns(NamedTuple):
 def pull_all(scratch, count, few, hyper):
     """pulls[i, c] = y_i c_i of those that matter to c, otherwise 0; what is asked of c, and <w_c, d_c>."""
     wide, stats, pulls = scratch.wide, scratch.stats, scratch.pulls
-    for c in range(pulls.shape[1]):
+    width = (hyper.here + 7) // 8 * 8
+    for c in range(width):
         wide.inner[c] = wide.asked[c] = wide.reach[c] = wide.lengths[c] = 0.0
     for i in range(few):
         j = scratch.which[i]
         root = math.sqrt(max(scratch.lengths[j], 0.0))
-        for c in range(pulls.shape[1]):
+        for c in range(width):
             pulls[i, c] = 0.0
-        for c in range(hyper.outputs):
+        for c in range(hyper.here):
             if stats[IS_SHORT, c] > 0.0 and matters(scratch.scores, scratch.signs, stats, j, c, hyper):
                 positive = scratch.signs[j, c] > 0
                 side = stats[POSITIVES, c] if positive else count - stats[POSITIVES, c]
@@ -97,10 +98,10 @@ def sort_entries(wide, block, which, row, begin, few, slots, width):
 
 
 @part
-def active_groups(wide):
+def active_groups(wide, outputs):
     """The eights of outputs for which something is asked; how many."""
     found = 0
-    for group in range(0, wide.asked.shape[0], 8):
+    for group in range(0, outputs, 8):
         some = False
         for c in range(group, group + 8):
             some |= wide.asked[c] > 0.0
@@ -148,6 +149,25 @@ def add_products(array, at, eights, left, right):
 
 
 @part
+def hold(line, eights, sums):
+    """Four eights of outputs, in a line."""
+    a, b, c, d = eights
+    one, two, three, four = sums
+    lanes.store(line, a, one)
+    lanes.store(line, b, two)
+    lanes.store(line, c, three)
+    lanes.store(line, d, four)
+
+
+@part
+def scatter(array, at, part, steps, outputs):
+    """array += steps * what the line holds, in the outputs of a round."""
+    for i in range(outputs):
+        if steps[i] != 0.0:
+            array[at + part.outputs[i]] += steps[i] * part.line[i]
+
+
+@part
 def measure(wide, pulls, used, eights):
     """|d_c|^2 for four eights of outputs."""
     a, b, c, d = eights
@@ -174,11 +194,11 @@ def step_together(space, block, scratch, row, begin, count, few, hyper, clock):
     pull_all(scratch, count, few, hyper)
     pulls = scratch.pulls.reshape(scratch.pulls.size)
     used = sort_entries(wide, block, scratch.which, row, begin, few, space.weights.shape[0], width)
-    active = active_groups(wide)
+    active = active_groups(wide, hyper.here)
     for k in range(0, active, 4):
         measure(wide, pulls, used, four_groups(wide, k, active))
     length, moves = 0.0, False
-    for c in range(width):
+    for c in range((hyper.here + 7) // 8 * 8):
         tau = 0.0
         if wide.lengths[c] > NOTHING * wide.reach[c] * wide.reach[c]:  # otherwise d = 0 but for rounding
             tau = max(0.0, min(hyper.C, (wide.asked[c] - wide.inner[c]) / wide.lengths[c]))
@@ -193,8 +213,15 @@ def step_together(space, block, scratch, row, begin, count, few, hyper, clock):
         for k in range(0, active if moves else 0, 4):
             eights = four_groups(wide, k, active)
             sums = sum_column(wide, pulls, first, stop, eights)
+            if hyper.rivals:
+                hold(scratch.part.line, eights, sums)
+                continue
             add_products(weights, slot * width, eights, wide.steps, sums)
             if drift.size:
                 add_products(drift, slot * width, eights, wide.dated, sums)
+        if hyper.rivals and moves:
+            scatter(weights, slot * width, scratch.part, wide.steps, hyper.here)
+            if drift.size:
+                scatter(drift, slot * width, scratch.part, wide.dated, hyper.here)
         wide.ends[slot], first = 0, stop
     return math.sqrt(length) if moves else -1.0
