@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .table import Table
 from .text import Text
 
-__all__ = ["Text"]
+__all__ = ["Table", "Text"]
