@@ -152,7 +152,7 @@ class Text(FeatureStep):
             beyond = np.empty(len(block), np.bool_)
             count = find_beyond_ascii(block.buffer, block.starts, block.stops, beyond)
             if count and not checked:
-                strings = [*block]
+                strings = block.strings()
                 block = Texts.of([text.lower() for text in strings] if self.lowercase else strings)
             yield block, not count
 
