@@ -10,8 +10,8 @@ import scipy.sparse as sp
 
 from .compiled.parts import cache_folders, own_sources
 from .estimators import every
-from .features import Text
 from .features.scanning.kept import clear_stale as clear_stale_loops
+from .features.text import Text
 from .interface.river import River
 from .protocols.progressive import progressive
 

@@ -15,12 +15,13 @@ from ..features.steps import FeatureStep
 from ..models.layout import Misfit
 
 ARRAY = {"array": True}  # in the place of one
-OWN: dict[str, type[FeatureStep]] = {
-    name: kind
-    for name in features.__all__
-    if isinstance(kind := getattr(features, name), type) and issubclass(kind, FeatureStep)
-}
-"""The steps there are, by name."""
+OWN = tuple(features.__all__)
+"""The names of the steps there are."""
+
+
+def is_own(step: object) -> bool:
+    """One of these, and not a child of theirs?"""
+    return type(step).__name__ in OWN and type(step) is getattr(features, type(step).__name__)
 
 
 def state_without_arrays(step: FeatureStep, prefix: str, arrays: dict[str, np.ndarray]) -> object:
@@ -42,7 +43,8 @@ def step_of(name: object, state: object, prefix: str, arrays: dict[str, np.ndarr
     whole = _put_back(state, prefix, arrays)
     if not isinstance(whole, Mapping) or not isinstance(name, str) or name not in OWN:
         raise Misfit(f"its step {name!r} says nothing of itself")
-    return OWN[name].from_state(whole)
+    kind: type[FeatureStep] = getattr(features, name)
+    return kind.from_state(whole)
 
 
 def _put_back(value: object, path: str, arrays: dict[str, np.ndarray]) -> object:

@@ -24,7 +24,7 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, Normalizer, Standa
 from ..errors import BadInput, shown
 from ..features.steps import FeatureStep
 from ..models.layout import MOST_PLACES, Misfit, Wanted, check_arrays, count, truth
-from .own_steps import OWN, state_without_arrays, step_of
+from .own_steps import OWN, is_own, state_without_arrays, step_of
 from .step_parameters import check_parameters, is_vocabulary, is_words
 
 Facts = dict[str, object]
@@ -95,7 +95,7 @@ def _packed(name: str, step: object, prefix: str, arrays: Arrays) -> Facts:
     if step is None or isinstance(step, str) and step == PASSTHROUGH:
         return {"name": name, "class": PASSTHROUGH}
     kind = type(step)
-    if isinstance(step, FeatureStep) and kind in OWN.values():
+    if isinstance(step, FeatureStep) and is_own(step):
         state = state_without_arrays(step, f"{prefix}own", arrays)
         return {"name": name, "class": kind.__name__, "own": state, "output": _output(step)}
     if kind not in STEPS_KEPT:

@@ -1,7 +1,7 @@
 """Machine code of loops over bytes, kept on disk under a fingerprint of its own.
 
 The fingerprint of learners covers `compiled` and `learn` alone, so that they are not compiled anew for these.
-A loop that is kept here has that of the files in the folders it names; parts from elsewhere must not be in it.
+A loop that is kept here has that of the files in the folders it names; no part may come from elsewhere.
 """
 
 from __future__ import annotations
