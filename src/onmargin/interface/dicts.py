@@ -144,7 +144,7 @@ class Stream:
     def retire(self) -> None:
         """Nothing is learned or answered by it any more; it keeps no model. Who holds it asks the learner."""
         self.binding, self.learn_fast, self.answer = None, never, self.answer_slowly
-        for name in ("model", "entries"):
+        for name in ("model", "entries", "support", "looked"):
             self.__dict__.pop(name, None)
 
     def answer_slowly(self, x: Example) -> Any:
@@ -304,33 +304,6 @@ class ModelStream(Stream):
         if not done:
             self.packer.refuse(x)
         return scores
-
-
-class DistanceStream(ModelStream):
-    """Kernels: names never met get columns beyond all others, for distances count them."""
-
-    def row_of(self, x: Example) -> Sparse:
-        """One dict as a row; names never met get columns beyond all others."""
-        slots, beyond, columns = self.slots, len(self.slots), self.owner._columns
-        if not isinstance(x, Mapping):
-            self.packer.refuse(x)
-        new = [name for name in x if name not in slots]
-        if new and not columns.by_name and len(new) == len(x):
-            columns.refuse_names(new)
-        further = {name: beyond + number for number, name in enumerate(new)}
-        places = [slots[name] if name in slots else further[name] for name in x]
-        values = np.array([float(value) for value in x.values()])
-        return Sparse(values, np.array(places, np.uint32), np.array([0, len(places)], np.int32), 0.0)
-
-    def row_for(self, x: Example) -> Rows:
-        """One dict as a row to be answered."""
-        if not isinstance(x, Mapping) or not self.packer.is_fine(x):
-            self.packer.refuse(x)
-        return self.owner._row_of_dict(self.row_of(x))
-
-    def scores(self, x: Example) -> np.ndarray:
-        """Scores of one dict, by the average where one is kept."""
-        return self.model.scores(self.row_for(x), 1, self.model.start.average)[0]
 
 
 def open_stream(owner: Learner) -> Stream:

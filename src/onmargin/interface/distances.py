@@ -1,0 +1,128 @@
+"""Dicts of a kernel learner: names never met count in distances; plain rounds are played in place.
+
+The short way is that of one sparse row (`models.one_row`); all else goes through a copy of the model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ..compiled.rows import Rows, Sparse
+from ..errors import BadInput
+from ..features.slots import NO_NUMBER, Example
+from ..models.one_row import BoundSupport, can_answer
+from .dicts import ModelStream
+from .fixed import is_unfixed
+
+
+class DistanceStream(ModelStream):
+    """Kernels: names never met get columns beyond all others, for distances count them."""
+
+    def row_of(self, x: Example) -> Sparse:
+        """One dict as a row; names never met get columns beyond all others."""
+        slots, beyond, columns = self.slots, len(self.slots), self.owner._columns
+        if not isinstance(x, Mapping):
+            self.packer.refuse(x)
+        new = [name for name in x if name not in slots]
+        if new and not columns.by_name and len(new) == len(x):
+            columns.refuse_names(new)
+        further = {name: beyond + number for number, name in enumerate(new)}
+        places = [slots[name] if name in slots else further[name] for name in x]
+        values = np.array([float(value) for value in x.values()])
+        return Sparse(values, np.array(places, np.uint32), np.array([0, len(places)], np.int32), 0.0)
+
+    def row_for(self, x: Example) -> Rows:
+        """One dict as a row to be answered."""
+        if not isinstance(x, Mapping) or not self.packer.is_fine(x):
+            self.packer.refuse(x)
+        return self.owner._row_of_dict(self.row_of(x))
+
+    def scores(self, x: Example) -> np.ndarray:
+        """Scores of one dict, by the average where one is kept."""
+        return self.model.scores(self.row_for(x), 1, self.model.start.average)[0]
+
+    # ---- the short way
+
+    support: BoundSupport | None = None
+
+    def bind(self) -> None:
+        """Room for a target, and which rounds are plain."""
+        super().bind()
+        self.support, self.looked = None, None
+        self.code = self.owner._targets().coder(self.coded)
+        plain = self.code is not None and getattr(self.owner, "class_weight", None) is None
+        if plain and self.learns and not is_unfixed(self.owner):
+            self.learn_fast = self.learn_in_place
+        self.answer = self.answer_quickly
+
+    def bound_support(self) -> BoundSupport | None:
+        """The model bound to compiled code; None: it goes the long way only."""
+        model = self.model
+        if self.looked is not model:
+            self.support = BoundSupport(model, self.target) if can_answer(model) else None
+            self.looked = model
+        return self.support
+
+    def learn_in_place(self, x: Any, y: Any) -> bool:
+        """A round of weight 1 whose target is plain; False, and nothing changed, where it is not so."""
+        with self.lock:
+            if self.binding is None or type(x) is not dict or self.model is not self.owner._model:
+                return False
+            if self.guard.readers:
+                self.guard.wait_for_readers()
+            support, goal = self.bound_support(), self.code(y) if self.code is not None else None
+            if support is None or not support.learns or goal is None:
+                return False
+            clock, known, played = self.model.clock, len(self.slots), False
+            try:
+                played = self._packed(x) and support.play(self.packer.rows, goal, len(self.slots))
+            except NO_NUMBER as error:
+                if isinstance(error, BadInput):
+                    raise
+            finally:
+                if played or self.model.clock != clock:
+                    self.keep()
+                else:
+                    self.slots.give_back(known)
+                    self.packer.forget()
+            return played
+
+    def _packed(self, x: dict[Any, Any]) -> bool:
+        """The dict in the reserved row, new names with slots of their own; False: there is no room for them."""
+        packer, names, known = self.packer, [*x], len(self.slots)
+        if names == packer.names:
+            packer.write(*x.values())
+            return True
+        packer.take(x, names) if packer.unmet < 0 else packer.take_in(names, x.values())
+        return len(self.slots) == known or (self.owner._columns.by_name and len(self.slots) <= self.room)
+
+    def answer_quickly(self, x: Any) -> Any:
+        """The answer for one dict."""
+        with self.lock:
+            if type(x) is dict and self.binding is not None:
+                try:
+                    scores = self._scores_in_place(x)
+                except NO_NUMBER as error:
+                    if isinstance(error, BadInput):
+                        raise
+                    scores = None
+                if scores is not None:
+                    return self.owner._targets().named_one(scores)
+            return self.answer_any(x)
+
+    def _scores_in_place(self, x: dict[Any, Any]) -> np.ndarray | None:
+        support, packer = self.bound_support(), self.packer
+        if support is None or packer.unmet < 0:
+            return None
+        names = [*x]
+        if names == packer.names:
+            packer.names = names  # the same objects in a moment: learn_one compares by identity
+            packer.write(*x.values())
+        else:
+            packer.find(names, x.values())
+            if packer.names is None and not self.owner._columns.by_name:
+                return None
+        return support.scores(packer.rows)
