@@ -76,3 +76,24 @@ def weighed(values, count, coefficients, sums):
     for k in range(sums.shape[0]):
         sums[k, 0] = 0.0
     add_sums(values[:count], coefficients, sums)
+
+
+@specialise
+def keep(lines, entries, count, at, number, square, row, weights, drift):
+    """The row as vector `count` of arrays that have room for it, its entries from `at` on.
+
+    `lines` have a line a vector (numbers, squared lengths as they are used and as they came, starts,
+    coefficients, drifts), `entries` an item an entry (values as they came and ready, columns).
+    """
+    ids, squares, exact, starts, coefficients, drifts = lines
+    values, ready, columns = entries
+    stop, own, kind = row.starts[1], 0.0, ready.dtype.type
+    for j in range(stop):
+        value = row.values[j]
+        own += value * value
+        values[at + j], ready[at + j], columns[at + j] = value, kind(value), row.indices[j]
+    ids[count], squares[count], starts[count + 1] = number, square, at + stop
+    exact[count] = own
+    for k in range(weights.shape[1]):
+        coefficients[count, k] = weights[0, k]
+        drifts[count, k] = drift[0, k] if drift.size else 0.0

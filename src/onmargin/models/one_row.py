@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..compiled.one_row import exponents, gaussians, weighed
+from ..compiled.one_row import keep as keep_row
 from ..compiled.pairs import sparse_squares
 from ..compiled.parts import Part, bound
 from ..compiled.rows import Sparse
@@ -52,14 +53,6 @@ class Comparer:
         self.sums = np.zeros((model.width, 1))
         self.vectors: tuple[np.ndarray, ...] = ()
         self.entry: Part | None = None
-
-    def take(self, values: np.ndarray) -> None:
-        """A vector of these values was kept."""
-        if not self.usual:
-            self.squares.count = len(self.kept) - 1  # (a round that was taken back may have left one)
-            one = np.empty(1)
-            sparse_squares(values, np.array([0, len(values)]), one)
-            self.squares.append(one)
 
     def _bind(self, rows: Sparse, coefficients: np.ndarray) -> None:
         """The arrays as they are now, and compiled code for their types."""
@@ -112,6 +105,11 @@ class BoundSupport:
         if model.kept.dtype != np.float64:
             self.usual = Comparer(model, model.kept.dtype)
         self.learns = can_learn(model)
+        self.plain = model.row.space is EXPANSIONS["plain"] and not model.start.average
+        self.share: np.ndarray | None = None  # of the coefficients as they are
+        self.keep: Part | None = None
+        self.lines: tuple[tuple[np.ndarray, ...], ...] = ()
+        self.room = 0, 0  # vectors and entries that there is room for
         if self.learns:
             self._bind()
 
@@ -136,18 +134,23 @@ class BoundSupport:
     def scores(self, rows: Sparse) -> np.ndarray | None:
         """(1, outputs), by the average where one is kept; None: it goes the long way."""
         model = self.model
-        weights = model.mean_weights() if model.start.average else model.weights()
-        coefficients = np.ascontiguousarray(weights)
+        if self.learns and self.plain:
+            coefficients = self._unbounded().coefficients.view
+        else:
+            weights = model.mean_weights() if model.start.average else model.weights()
+            coefficients, self.share = np.ascontiguousarray(weights), None
         if self.exact.add_up(rows, coefficients) < 0.0:
             return None
-        return np.asarray(self._summed(self.exact, coefficients)[: model.start.outputs].T)
+        return np.asarray((self.exact.sums + self._share(coefficients))[: model.start.outputs].T)
 
-    def _summed(self, comparer: Comparer, coefficients: np.ndarray) -> np.ndarray:
-        """What the comparer has added up, and the constant's share."""
-        constant = self.model.constant
-        if not constant:
-            return comparer.sums
-        return np.asarray(comparer.sums + (constant * np.add.reduce(coefficients))[:, None])
+    def _share(self, coefficients: np.ndarray) -> np.ndarray:
+        """What the constant adds to every sum."""
+        share = self.share
+        if share is None:
+            share = (self.model.constant * np.add.reduce(coefficients))[:, None]
+            if self.plain:
+                self.share = share
+        return share
 
     def play(self, rows: Sparse, target: float, known: int) -> bool:
         """A round of weight 1 on a row of so many known features; False, and nothing changed: the long way.
@@ -155,12 +158,14 @@ class BoundSupport:
         What stops it before the clock moves on (Ctrl-C, no memory) leaves the model as it was.
         """
         model = self._unbounded()
-        coefficients, usual = model.coefficients.view, self.usual
-        square = usual.add_up(rows, coefficients)
+        coefficients, (weights, drift, _, _) = model.coefficients.view, self.space
+        square = self.usual.add_up(rows, coefficients)
         if square < 0.0:
             return False
-        self.frozen[...] = self._summed(usual, coefficients)
-        self.target[0], self.space.weights[...], self.space.drift[...] = target, 0.0, 0.0
+        np.add(self.usual.sums, self._share(coefficients), out=self.frozen)
+        self.target[0] = target
+        weights.fill(0.0)
+        drift.fill(0.0)
         clock, before = model.clock, Undo(model)
         try:
             model.features = known
@@ -168,10 +173,11 @@ class BoundSupport:
             if not done[1]:
                 before.undo()
                 return False
-            model.offset, model.rows = model.rows, model.rows + 1
-            model.places = np.full(1, -1, np.int64)
-            if done[5] and self.space.weights.any():
-                self._keep(model, rows, square, known)
+            kept = len(model.kept) if done[5] and np.count_nonzero(weights) else -1
+            model.offset, model.rows, model.places = model.rows, model.rows + 1, np.array((kept,))
+            if kept >= 0:
+                self.share = None
+                self._keep(rows, square, known)
             model.clock = done[0]
         except BaseException:
             if model.clock == clock:
@@ -179,21 +185,39 @@ class BoundSupport:
             raise
         return True
 
-    def _keep(self, model: Unbounded, rows: Sparse, square: float, known: int) -> None:
+    def _keep(self, rows: Sparse, square: float, known: int) -> None:
         """The row as a vector, with what was added for it."""
-        kept, stop = model.kept, rows.starts[1]
-        values = rows.values[:stop]
-        model.places[0] = len(kept)
+        model, lines = self._unbounded(), self.lines
+        kept, stop = model.kept, int(rows.starts[1])
+        count, at = len(kept), len(kept.values)
+        if count + 2 > self.room[0] or at + stop > self.room[1]:
+            self._make_room(stop)
+            lines = self.lines
+        keep = self.keep or bound(keep_row, (*lines, 0, 0, 0, 0.0, rows, self.space.weights, self.space.drift))
+        self.keep = keep
+        keep(*lines, count, at, model.offset, square, rows, self.space.weights, self.space.drift)
         kept.width = max(kept.width, known)
-        kept.ids.append(np.array([model.offset]))
-        kept.squares.append(np.array([square]))
-        kept.values.append(values)
-        kept.ready.append(values)
-        kept.indices.append(rows.indices[:stop])
-        kept.starts.append(kept.starts.view[-1:] + stop)
-        model.coefficients.append(self.space.weights)
-        model.drifts.append(self.space.drift if self.space.drift.size else np.zeros_like(self.space.weights))
-        self.exact.take(values)
+        self.exact.squares.count = count  # (where it is another than that of the vectors)
+        for grown in self.by_vector:
+            grown.count = count + 1
+        for grown in self.by_entry:
+            grown.count = at + stop
+        kept.starts.count = count + 2
+
+    def _make_room(self, entries: int) -> None:
+        """In all arrays, for one more vector of so many entries."""
+        model, kept = self._unbounded(), self.model.kept
+        self.exact.squares.count = len(kept)
+        self.by_vector = kept.ids, kept.squares, self.exact.squares, model.coefficients, model.drifts
+        self.by_entry = kept.values, kept.ready, kept.indices
+        for grown in (*self.by_vector, kept.starts):
+            grown.reserve(1)
+        for grown in self.by_entry:
+            grown.reserve(entries)
+        ids, squares, exact, coefficients, drifts = (grown.buffer for grown in self.by_vector)
+        by_entry = tuple(grown.buffer for grown in self.by_entry)
+        self.lines = (ids, squares, exact, kept.starts.buffer, coefficients, drifts), by_entry
+        self.room = min(map(len, self.lines[0])), min(map(len, by_entry))
 
 
 class Undo:
