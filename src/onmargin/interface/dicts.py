@@ -144,7 +144,7 @@ class Stream:
     def retire(self) -> None:
         """Nothing is learned or answered by it any more; it keeps no model. Who holds it asks the learner."""
         self.binding, self.learn_fast, self.answer = None, never, self.answer_slowly
-        for name in ("model", "entries", "support", "looked"):
+        for name in ("model", "entries", "support", "looked", "pairs"):
             self.__dict__.pop(name, None)
 
     def answer_slowly(self, x: Example) -> Any:

@@ -1,7 +1,4 @@
-"""Dicts of a kernel learner: names never met count in distances; plain rounds are played in place.
-
-The short way is that of one sparse row (`models.one_row`); all else goes through a copy of the model.
-"""
+"""Dicts of a kernel learner: names never met count in distances. The short way: `models.one_row`."""
 
 from __future__ import annotations
 
@@ -14,11 +11,11 @@ from ..compiled.rows import Rows, Sparse
 from ..errors import BadInput
 from ..features.slots import NO_NUMBER, Example
 from ..models.one_row import BoundSupport, can_answer
-from .dicts import ModelStream
-from .fixed import is_unfixed
+from ..models.weights import Model
+from .in_place import PlacedStream
 
 
-class DistanceStream(ModelStream):
+class DistanceStream(PlacedStream):
     """Kernels: names never met get columns beyond all others, for distances count them."""
 
     def row_of(self, x: Example) -> Sparse:
@@ -47,15 +44,12 @@ class DistanceStream(ModelStream):
     # ---- the short way
 
     support: BoundSupport | None = None
+    looked: Model | None = None  # whose support it is, or would be
 
     def bind(self) -> None:
         """Room for a target, and which rounds are plain."""
         super().bind()
-        self.support, self.looked = None, None
-        self.code = self.owner._targets().coder(self.coded)
-        plain = self.code is not None and getattr(self.owner, "class_weight", None) is None
-        if plain and self.learns and not is_unfixed(self.owner):
-            self.learn_fast = self.learn_in_place
+        self.support = self.looked = None
         self.answer = self.answer_quickly
 
     def bound_support(self) -> BoundSupport | None:
@@ -66,38 +60,15 @@ class DistanceStream(ModelStream):
             self.looked = model
         return self.support
 
-    def learn_in_place(self, x: Any, y: Any) -> bool:
-        """A round of weight 1 whose target is plain; False, and nothing changed, where it is not so."""
-        with self.lock:
-            if self.binding is None or type(x) is not dict or self.model is not self.owner._model:
-                return False
-            if self.guard.readers:
-                self.guard.wait_for_readers()
-            support, goal = self.bound_support(), self.code(y) if self.code is not None else None
-            if support is None or not support.learns or goal is None:
-                return False
-            clock, known, played = self.model.clock, len(self.slots), False
-            try:
-                played = self._packed(x) and support.play(self.packer.rows, goal, len(self.slots))
-            except NO_NUMBER as error:
-                if isinstance(error, BadInput):
-                    raise
-            finally:
-                if played or self.model.clock != clock:
-                    self.keep()
-                else:
-                    self.slots.give_back(known)
-                    self.packer.forget()
-            return played
+    def is_ready(self) -> bool:
+        """Can its rounds be played in place?"""
+        support = self.bound_support()
+        return support is not None and support.learns
 
-    def _packed(self, x: dict[Any, Any]) -> bool:
-        """The dict in the reserved row, new names with slots of their own; False: there is no room for them."""
-        packer, names, known = self.packer, [*x], len(self.slots)
-        if names == packer.names:
-            packer.write(*x.values())
-            return True
-        packer.take(x, names) if packer.unmet < 0 else packer.take_in(names, x.values())
-        return len(self.slots) == known or (self.owner._columns.by_name and len(self.slots) <= self.room)
+    def play_in_place(self, goal: float) -> bool:
+        """The round that is packed; False, and nothing changed: it goes the long way."""
+        assert self.support is not None
+        return self.support.play(self.packer.rows, goal, len(self.slots))
 
     def answer_quickly(self, x: Any) -> Any:
         """The answer for one dict."""
@@ -114,6 +85,7 @@ class DistanceStream(ModelStream):
             return self.answer_any(x)
 
     def _scores_in_place(self, x: dict[Any, Any]) -> np.ndarray | None:
+        """Scores of one dict; None: it goes the long way."""
         support, packer = self.bound_support(), self.packer
         if support is None or packer.unmet < 0:
             return None
