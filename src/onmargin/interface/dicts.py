@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..compiled.rows import Rows, Sparse
+from ..compiled.rows import Rows
 from ..errors import BadInput, extra
 from ..features.slots import NO_NUMBER, Packer, Slots
 from ..features.slots import Example as Example

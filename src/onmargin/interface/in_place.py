@@ -21,7 +21,7 @@ from .quick import quick_answerer
 
 
 class PlacedStream(ModelStream):
-    """A plain round is played in place, where a subclass can; it leaves nothing behind if it is not played."""
+    """A plain round is played in place, where a subclass can; not played, it leaves nothing behind."""
 
     def bind(self) -> None:
         """Room for a target, and which rounds are plain."""
@@ -65,7 +65,7 @@ class PlacedStream(ModelStream):
             return played
 
     def _packed(self, x: dict[Any, Any]) -> bool:
-        """The dict in the reserved row, new names with slots of their own; False: there is no room for them."""
+        """The dict in the reserved row, new names with slots of their own; False: there is no room."""
         packer, names, known = self.packer, [*x], len(self.slots)
         if names == packer.names:
             packer.write(*x.values())

@@ -16,7 +16,7 @@ from ..learn.vocabulary import KNOWN
 
 if TYPE_CHECKING:
     from ..models.bound import BoundEntries
-    from .dicts import BoundStream
+    from .dicts import BoundStream, Stream
 
 
 Learn = Callable[[Any, Any], bool]
@@ -81,7 +81,7 @@ def quick_learner(stream: BoundStream, entries: BoundEntries) -> Learn:
     return learn
 
 
-def quick_answerer(stream: BoundStream, entries: BoundEntries, answers: dict[float, Any]) -> Answer:
+def quick_answerer(stream: Stream, entries: BoundEntries, answers: dict[float, Any]) -> Answer:
     """The label of one dict: what `decide` says, by the running weights."""
     packer, model = stream.packer, stream.model
     acquire, release = stream.lock.acquire, stream.lock.release

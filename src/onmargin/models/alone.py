@@ -23,7 +23,9 @@ def can_play(model: object) -> bool:
     if not isinstance(model, PairedModel) or model.asking is not None:
         return False
     pairing = model.pairing
-    return pairing.given is None and not pairing.sets and pairing.pool.kind == "sparse" and not _is_full(model)
+    return (
+        pairing.given is None and not pairing.sets and pairing.pool.kind == "sparse" and not _is_full(model)
+    )
 
 
 def _is_full(model: PairedModel) -> bool:
@@ -73,16 +75,16 @@ class BoundPairs:
         return Alone(
             rows, Sparse(read_only(values), read_only(indices), read_only(self.starts), rows.bias),
             np.zeros((1, outputs), np.int8), pairing.slots, pairing.seen, values, indices, self.starts, wide,
-            marks, weights, ids, weights if pool.weighted else NONE, NONE, NO_ORDER, members, bounds, arrivals,
-            entering, self.notes,
+            marks, weights, ids, weights if pool.weighted else NONE, NONE, NO_ORDER, members, bounds,
+            arrivals, entering, self.notes,
         )  # fmt: skip
 
     def _room_for(self, rows: Sparse) -> Alone:
         """What the round is played with."""
         alone, stop, count = self.alone, int(rows.starts[1]), len(self.pool)
         lines, starts, entries = self.room if alone is not None else (0, 0, 0)
-        if alone is None or alone.rows is not rows or count >= min(lines, starts) or \
-                len(self.pool.values) + stop > entries:  # fmt: skip
+        full = count >= min(lines, starts) or len(self.pool.values) + stop > entries
+        if alone is None or alone.rows is not rows or full:
             alone = self.alone = self._bind(rows)
         if stop > self.longest:
             self.longest = stop
@@ -91,7 +93,7 @@ class BoundPairs:
         return alone
 
     def play(self, rows: Sparse, target: float, luck: np.ndarray, known: int) -> bool:
-        """A round of weight 1 on a row of so many known features; False, and nothing changed: the long way."""
+        """A round of weight 1, so many features being known; False, and nothing changed: the long way."""
         model = self.model
         if _is_full(model):
             return False

@@ -6,6 +6,8 @@ on getting ready for them. Here arrays stay bound to compiled code. Gaussians of
 
 from __future__ import annotations
 
+from typing import TypeGuard
+
 import numpy as np
 
 from ..compiled.one_row import exponents, gaussians, weighed
@@ -24,7 +26,7 @@ from .kernel_forms import Bounded, Unbounded
 from .vectors import Grown, Vectors
 
 
-def can_answer(model: object) -> bool:
+def can_answer(model: object) -> TypeGuard[KernelModel]:
     """Are its scores sums of Gaussians over sparse vectors, which are kept in float64, near the origin?"""
     if not isinstance(model, KernelModel) or type(model) not in (Unbounded, Bounded):
         return False
@@ -52,6 +54,7 @@ class Comparer:
         self.squares = kept.squares if self.usual else squares_of(kept)
         self.sums = np.zeros((model.width, 1))
         self.vectors: tuple[np.ndarray, ...] = ()
+        self.source: tuple[np.ndarray, ...] = (NONE, NONE, NONE)  # what they were made of
         self.entry: Part | None = None
 
     def _bind(self, rows: Sparse, coefficients: np.ndarray) -> None:
@@ -73,8 +76,8 @@ class Comparer:
         """`sums` of a row; its squared length, or a number below 0: it must go the long way."""
         kept, squares = self.kept, self.squares.buffer
         values = (kept.ready if self.usual else kept.values).buffer
-        if not self.vectors or self.source[0] is not values or self.source[2] is not squares \
-                or self.source[1] is not kept.starts.buffer:  # fmt: skip
+        first, second, third = self.source
+        if first is not values or second is not kept.starts.buffer or third is not squares:
             self._bind(rows, coefficients)
         count, entry = len(coefficients), self.entry
         assert entry is not None
@@ -119,7 +122,8 @@ class BoundSupport:
         own = np.full(1, 1.0 + model.constant)
         block = Prepared(np.zeros((width, 1)), np.zeros((0, 0)), own.reshape(1, 1), own, np.ones(1, np.int64))
         dated = np.zeros((1 if model.start.average else 0, width))
-        self.frozen, self.space = block.frozen, Expansion(np.zeros((1, width)), dated, model.ledger, np.zeros(2))
+        self.frozen = block.frozen
+        self.space = Expansion(np.zeros((1, width)), dated, model.ledger, np.zeros(2))
         self.examples = Examples(block, self.target, NONE, NONE, NO_ORDER)
         self.entry = bound(model.played().learner(), self._given())
 
@@ -193,9 +197,10 @@ class BoundSupport:
         if count + 2 > self.room[0] or at + stop > self.room[1]:
             self._make_room(stop)
             lines = self.lines
-        keep = self.keep or bound(keep_row, (*lines, 0, 0, 0, 0.0, rows, self.space.weights, self.space.drift))
-        self.keep = keep
-        keep(*lines, count, at, model.offset, square, rows, self.space.weights, self.space.drift)
+        given = (*lines, count, at, model.offset, square, rows, self.space.weights, self.space.drift)
+        if self.keep is None:
+            self.keep = bound(keep_row, given)
+        self.keep(*given)
         kept.width = max(kept.width, known)
         self.exact.squares.count = count  # (where it is another than that of the vectors)
         for grown in self.by_vector:
