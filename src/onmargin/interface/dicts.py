@@ -234,8 +234,8 @@ class BoundStream(Stream):
     def give_back(self) -> None:
         """The names of a refused example, and the room that was made for them."""
         if len(self.slots) > self.known:
+            self.model.features = self.known  # first: stopped here, it is done again
             self.slots.give_back(self.known)
-            self.model.features = self.known
         self.packer.forget()
         if self.shapes is not None:
             self.owner._columns, self.model.layout = self.shapes
@@ -361,7 +361,6 @@ def ready_round(
     if new and not owner._columns.by_name:
         owner._columns.refuse_names(new)
     stream.begin()
-    stream.known = len(stream.slots)
     stream.take(x)
     if not stream.model.clock:
         row = stream.packer.rows

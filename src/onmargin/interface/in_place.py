@@ -49,20 +49,29 @@ class PlacedStream(ModelStream):
             goal = None if self.code is None else self.code(y)
             if goal is None or not self.is_ready():
                 return False
-            model, known, played = self.model, len(self.slots), False
+            model, known = self.model, len(self.slots)
             clock = model.clock
             try:
-                played = self._packed(x) and self.play_in_place(goal)
-            except NO_NUMBER as error:
-                if isinstance(error, BadInput):
-                    raise
-            finally:
-                if played or model.clock != clock:
+                try:
+                    if self._packed(x) and self.play_in_place(goal):
+                        self.keep()
+                        return True
+                except NO_NUMBER as error:
+                    if isinstance(error, BadInput):
+                        raise
+                self._give_back(known)
+                return False
+            except BaseException:  # (Ctrl-C may come while names are given back, or after the round)
+                if model.clock != clock:
                     self.keep()
                 else:
-                    self.slots.give_back(known)
-                    self.packer.forget()
-            return played
+                    self._give_back(known)
+                raise
+
+    def _give_back(self, known: int) -> None:
+        """The names of a round that was not played."""
+        self.slots.give_back(known)
+        self.packer.forget()
 
     def _packed(self, x: dict[Any, Any]) -> bool:
         """The dict in the reserved row, new names with slots of their own; False: there is no room."""
@@ -82,15 +91,18 @@ class PairedStream(PlacedStream):
     looked: object = None  # the model whose pairs they are, or would be
 
     def bind(self) -> None:
-        """Bind the compiled entries to the arrays as they are now."""
+        """Room for a target, and the arrays as they are now."""
         super().bind()
+        self._bind_model()
+
+    def _bind_model(self) -> None:
+        """Bind the compiled entries to the model's arrays; the target stays where it is."""
         self.pairs = self.looked = None
-        entries, model = BoundEntries(), cast(PairedModel, self.model)
+        entries, model, self.binding = BoundEntries(), cast(PairedModel, self.model), object()
         entries.bind(model, self.packer.rows, self.target, learns=False)
         self.entries = entries
         self.answers = None if entries.averaged or model.rule == "auc" else self.owner._targets().answers()
-        if self.answers:
-            self.answer = quick_answerer(self, entries, self.answers)
+        self.answer = quick_answerer(self, entries, self.answers) if self.answers else self.answer_slowly
 
     def begin(self) -> None:
         """A copy, to which nothing is bound yet."""
@@ -98,9 +110,9 @@ class PairedStream(PlacedStream):
         self.binding = object()
 
     def learn(self, x: Example, weight: float, trace: np.ndarray = NO_TRACE) -> tuple[Any, ...]:
-        """Play one round through a copy; it is bound to the model that learned it."""
+        """Play one round through a copy; what is compiled is bound to the model that learned it."""
         tally = super().learn(x, weight, trace)
-        self.bind()
+        self._bind_model()
         return tally
 
     def is_ready(self) -> bool:
@@ -120,8 +132,8 @@ class PairedStream(PlacedStream):
     def scores(self, x: Example) -> np.ndarray:
         """Scores of one dict, by the average where one is kept, less the thresholds."""
         self.ask(x)
-        if self.entries is None or self.entries.model is not self.model:  # (Ctrl-C came before it was bound)
-            self.bind()
+        if self.entries is None or self.entries.model is not self.model:
+            self._bind_model()  # (within a round; or Ctrl-C came before it was bound)
         assert self.entries is not None
         if not self.entries.answer():
             self.packer.refuse(x)

@@ -41,33 +41,31 @@ def quick_learner(stream: BoundStream, entries: BoundEntries) -> Learn:
             if readers:
                 stream.guard.wait_for_readers()
             clock = model.clock
-            goal = code(y)
-            if goal is None:
-                return False
-            names = [*x]
-            known = 0
-            if names == packer.names and packer.rows is rows:
-                packer.write(*x.values())
-            else:
-                stream.known = len(slots)  # what a round that fails goes back to
-                packer.take_in(names, x.values()) if grows else packer.take(x, names)
-                known = len(slots)
-                if packer.rows is not rows or known > (room if grows else stream.known):
-                    return stream.learn_grown(goal)
-                if known > stream.known:
-                    numbers[KNOWN] = known
-            after = entry(rows, goal, space, hyper, clock, desk, target, trace)
-            if after >= 0:
-                model.clock = after
-                if known:
-                    stream.known = known
-                return True
+            try:
+                goal = code(y)
+                if goal is None:
+                    return False
+                names = [*x]
+                known = 0
+                if names == packer.names and packer.rows is rows:
+                    packer.write(*x.values())
+                else:
+                    packer.take_in(names, x.values()) if grows else packer.take(x, names)
+                    known = len(slots)
+                    if packer.rows is not rows or known > (room if grows else stream.known):
+                        return stream.learn_grown(goal)
+                    if known > stream.known:
+                        numbers[KNOWN] = known
+                after = entry(rows, goal, space, hyper, clock, desk, target, trace)
+                if after >= 0:
+                    model.clock = after
+                    if known:
+                        stream.known = known
+                    return True
+            except NO_NUMBER as error:
+                if isinstance(error, BadInput):
+                    raise
             stream.give_back()
-            return False
-        except NO_NUMBER as error:
-            stream.give_back()
-            if isinstance(error, BadInput):
-                raise
             return False
         except BaseException:
             stream.settle(clock)
