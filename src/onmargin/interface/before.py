@@ -39,7 +39,7 @@ class Before:
         return model is not None and model.clock != self.clock
 
     def restore(self) -> None:
-        """As it was, unless the round was played: then its names stay (Ctrl-C may have come before `keep`)."""
+        """As it was, unless the round was played: then its names stay (Ctrl-C may come before `keep`)."""
         if self.is_over:
             if self.owner._stream is not None:
                 self.owner._stream.keep()
