@@ -1,4 +1,4 @@
-"""Kernel and paired rounds of single dicts: played in place they are those played through a copy, bit for bit."""
+"""Kernel and paired rounds of single dicts: in place they are those through a copy, bit for bit."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 Two streams. `BoundStream` packs a dict into one reserved sparse row and plays it through the bound entry of
 the very same compiled loop (a few microseconds). `ModelStream` hands the row to a copy of the model, where a
-round needs more than the row at hand: kernels, reservoirs, coins, rows that are scaled.
+round needs more than the row at hand: kernels, reservoirs, coins, rows that are scaled (but see `in_place`).
 
 A stream is used with its lock held: one reserved row serves all threads, one after the other.
 """

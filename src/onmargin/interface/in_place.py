@@ -1,7 +1,4 @@
-"""Dicts of models that a round reaches into: plain rounds in place, all others through a copy.
-
-Here: kernels have their own file (`distances`), paired rounds are below.
-"""
+"""Plain rounds of dicts in place, all others through a copy of the model; those of pairs are here."""
 
 from __future__ import annotations
 
