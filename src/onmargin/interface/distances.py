@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
@@ -70,7 +69,7 @@ class DistanceStream(PlacedStream):
         assert self.support is not None
         return self.support.play(self.packer.rows, goal, len(self.slots))
 
-    def answer_quickly(self, x: Any) -> Any:
+    def answer_quickly(self, x: Example) -> object:
         """The answer for one dict."""
         with self.lock:
             if type(x) is dict and self.binding is not None:
@@ -84,7 +83,7 @@ class DistanceStream(PlacedStream):
                     return self.owner._targets().named_one(scores)
             return self.answer_any(x)
 
-    def _scores_in_place(self, x: dict[Any, Any]) -> np.ndarray | None:
+    def _scores_in_place(self, x: Example) -> np.ndarray | None:
         """Scores of one dict; None: it goes the long way."""
         support, packer = self.bound_support(), self.packer
         if support is None or packer.unmet < 0:

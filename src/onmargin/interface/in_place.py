@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from collections.abc import Hashable
+from typing import cast
 
 import numpy as np
 
@@ -36,7 +37,7 @@ class PlacedStream(ModelStream):
         """The round that is packed; False, and nothing changed: it goes the long way."""
         raise NotImplementedError
 
-    def learn_in_place(self, x: Any, y: Any) -> bool:
+    def learn_in_place(self, x: Example, y: Hashable) -> bool:
         """A round of weight 1 whose target is plain; False, and nothing changed, where it is not so."""
         with self.lock:
             if self.binding is None or type(x) is not dict or self.model is not self.owner._model:
@@ -70,7 +71,7 @@ class PlacedStream(ModelStream):
         self.slots.give_back(known)
         self.packer.forget()
 
-    def _packed(self, x: dict[Any, Any]) -> bool:
+    def _packed(self, x: Example) -> bool:
         """The dict in the reserved row, new names with slots of their own; False: there is no room."""
         packer, names, known = self.packer, [*x], len(self.slots)
         if names == packer.names:
@@ -106,7 +107,7 @@ class PairedStream(PlacedStream):
         super().begin()
         self.binding = object()
 
-    def learn(self, x: Example, weight: float, trace: np.ndarray = NO_TRACE) -> tuple[Any, ...]:
+    def learn(self, x: Example, weight: float, trace: np.ndarray = NO_TRACE) -> tuple[object, ...]:
         """Play one round through a copy; what is compiled is bound to the model that learned it."""
         tally = super().learn(x, weight, trace)
         self._bind_model()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ..compiled.parts import Part, bound
@@ -109,7 +107,7 @@ class BoundPairs:
             raise
         return played
 
-    def _given(self, alone: Alone, target: float, luck: np.ndarray) -> tuple[Any, ...]:
+    def _given(self, alone: Alone, target: float, luck: np.ndarray) -> tuple[object, ...]:
         model = self.model
         middle, count = model.pairing.middle, len(self.pool)
         state = (model.space, self.hyper, model.clock, self.scratch, middle, NO_TRACE)

@@ -1,4 +1,4 @@
-"""One sparse row against the vectors kept: its sums, its answer, and a round of it that is taken back whole.
+"""One sparse row against the vectors kept: its answer, and a round of it that is taken back whole.
 
 Blocks of rows go through matrix products, tile by tile (`products`); one row alone would spend all its time
 on getting ready for them. Here arrays stay bound to compiled code. Gaussians of sparse vectors only.
