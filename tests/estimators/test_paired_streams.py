@@ -257,7 +257,7 @@ def test_a_round_that_was_drawn_and_not_played_leaves_nothing(kernel, monkeypatc
         if number > 5:
             with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
                 patch.setattr(pairing.Pairing, "rounds", and_no_more)
-                disturbed.learn_one(examples[number - 3][0], examples[number - 3][1])
+                disturbed.learn_one(*examples[number - 3], 2.0)  # (a weight: through the copy)
         disturbed.learn_one(x, y)
         quiet.learn_one(x, y)
     for found, wanted in zip(disturbed._model.state(), quiet._model.state(), strict=True):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from .lanes import power_of_two
-from .parts import Part, formula, specialise
+from .parts import Part, formula, part, specialise
 
 ZERO, ONE, TWO = np.float32(0), np.float32(1), np.float32(2)
 LEAST = np.float32(-87)  # e^x below is as good as 0
@@ -177,20 +177,26 @@ def to_exponents(table, left, right, gamma):
             table[i, j] = -gamma * gap if gap > 0 else gap * 0
 
 
-@specialise
-def to_gaussians(table, left, right, gamma):
-    """Products become exp(-gamma |a - b|^2) in float32, in one pass (NumPy's exp would need three).
+@part
+def gaussian(product, left, right, gamma):
+    """exp(-gamma |a - b|^2) of a product and two squared lengths, in float32.
 
     e^x = 2^n e^r with n = round(x / ln 2); e^r by Cephes' polynomial, to 1e-7.
     """
+    x = max(gamma * min(TWO * product - left - right, ZERO), LEAST)
+    n = (x * LOG2_E + ROUNDS) - ROUNDS
+    r = (x - n * LN2_HIGH) - n * LN2_LOW
+    p = ((((P0 * r + P1) * r + P2) * r + P3) * r + P4) * r + P5
+    return (p * (r * r) + r + ONE) * power_of_two(n)
+
+
+@specialise
+def to_gaussians(table, left, right, gamma):
+    """Products become exp(-gamma |a - b|^2) in float32, in one pass (NumPy's exp would need three)."""
     for i in range(table.shape[0]):
         own = left[i]
         for j in range(table.shape[1]):
-            x = max(gamma * min(TWO * table[i, j] - own - right[j], ZERO), LEAST)
-            n = (x * LOG2_E + ROUNDS) - ROUNDS
-            r = (x - n * LN2_HIGH) - n * LN2_LOW
-            p = ((((P0 * r + P1) * r + P2) * r + P3) * r + P4) * r + P5
-            table[i, j] = (p * (r * r) + r + ONE) * power_of_two(n)
+            table[i, j] = gaussian(table[i, j], own, right[j], gamma)
 
 
 @specialise

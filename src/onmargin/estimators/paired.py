@@ -11,7 +11,6 @@ from ..compiled.checks import first_not_finite
 from ..compiled.rows import Rows
 from ..errors import BadInput, shown
 from ..interface.classifier import Classifier
-from ..interface.dicts import ModelStream
 from ..interface.draws import generator_of
 from ..interface.fields import (
     Averaged,
@@ -29,6 +28,7 @@ from ..interface.fields import (
 from ..interface.fixed import Rule, chosen
 from ..interface.groups import Rounds
 from ..interface.guard import answers, changes
+from ..interface.in_place import PairedStream
 from ..interface.passes import TrainingSet, blocks
 from ..interface.rounds import all_pairs, checked_rounds, random_rounds, seen_rounds
 from ..interface.support import KernelForm
@@ -115,7 +115,7 @@ class PairedClassifier(KernelForm, Classifier, Linear, Averaged, Classes, Kernel
     budget = None
     _has_lanes = False
     _draws = True
-    _stream_kind = ModelStream
+    _stream_kind = PairedStream
     _linear_model = PairedModel
     _rules = {"C": SHORT_STEPS}  # noqa: RUF012 (the constant coordinate cancels: its value is 1)
 

@@ -7,7 +7,7 @@ import struct
 from collections.abc import Hashable, Iterable, Mapping
 from functools import partial
 from itertools import repeat
-from operator import itemgetter, mul
+from operator import mul
 from typing import Any
 
 import numpy as np
@@ -58,6 +58,7 @@ class Packer:
 
     def __init__(self, slots: Slots, bias: float) -> None:
         self.slots, self.bias, self.blank = slots, bias, 0
+        self.look = slots.__getitem__
         self.all_met = True  # had all names a slot, the last time they were looked up?
         self.unmet = -1  # a slot that no name has (-1: none is known), for `find` to give names never met
         self._reserve(32)
@@ -106,9 +107,9 @@ class Packer:
         except KeyError:
             place = self._format(count)
         self.names = self.asked = None
-        if self.all_met and count > 1:  # likely so this time too
+        if self.all_met:  # likely so this time too
             try:
-                place(self.places, 4, count, *itemgetter(*names)(self.slots))
+                place(self.places, 4, count, *map(self.look, names))
                 self.write(*values)
                 self.names = names
                 return

@@ -39,8 +39,10 @@ class Before:
         return model is not None and model.clock != self.clock
 
     def restore(self) -> None:
-        """As it was, unless the round was played."""
+        """As it was, unless the round was played: then its names stay (Ctrl-C may come before `keep`)."""
         if self.is_over:
+            if self.owner._stream is not None:
+                self.owner._stream.keep()
             return
         retire(self.owner)
         self.owner.__dict__ = self.state
@@ -65,6 +67,7 @@ class BeforeAsking:
     def restore(self) -> None:
         """As it was, unless the round was played."""
         if self.inner is not None and self.inner.is_over:
+            self.inner.restore()
             return
         self.owner.__dict__ = self.state
         if self.inner is not None:

@@ -2,7 +2,7 @@
 
 Two streams. `BoundStream` packs a dict into one reserved sparse row and plays it through the bound entry of
 the very same compiled loop (a few microseconds). `ModelStream` hands the row to a copy of the model, where a
-round needs more than the row at hand: kernels, reservoirs, coins, rows that are scaled.
+round needs more than the row at hand: kernels, reservoirs, coins, rows that are scaled (but see `in_place`).
 
 A stream is used with its lock held: one reserved row serves all threads, one after the other.
 """
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..compiled.rows import Rows, Sparse
+from ..compiled.rows import Rows
 from ..errors import BadInput, extra
 from ..features.slots import NO_NUMBER, Packer, Slots
 from ..features.slots import Example as Example
@@ -144,7 +144,7 @@ class Stream:
     def retire(self) -> None:
         """Nothing is learned or answered by it any more; it keeps no model. Who holds it asks the learner."""
         self.binding, self.learn_fast, self.answer = None, never, self.answer_slowly
-        for name in ("model", "entries"):
+        for name in ("model", "entries", "support", "looked", "pairs"):
             self.__dict__.pop(name, None)
 
     def answer_slowly(self, x: Example) -> Any:
@@ -234,8 +234,8 @@ class BoundStream(Stream):
     def give_back(self) -> None:
         """The names of a refused example, and the room that was made for them."""
         if len(self.slots) > self.known:
+            self.model.features = self.known  # first: stopped here, it is done again
             self.slots.give_back(self.known)
-            self.model.features = self.known
         self.packer.forget()
         if self.shapes is not None:
             self.owner._columns, self.model.layout = self.shapes
@@ -306,33 +306,6 @@ class ModelStream(Stream):
         return scores
 
 
-class DistanceStream(ModelStream):
-    """Kernels: names never met get columns beyond all others, for distances count them."""
-
-    def row_of(self, x: Example) -> Sparse:
-        """One dict as a row; names never met get columns beyond all others."""
-        slots, beyond, columns = self.slots, len(self.slots), self.owner._columns
-        if not isinstance(x, Mapping):
-            self.packer.refuse(x)
-        new = [name for name in x if name not in slots]
-        if new and not columns.by_name and len(new) == len(x):
-            columns.refuse_names(new)
-        further = {name: beyond + number for number, name in enumerate(new)}
-        places = [slots[name] if name in slots else further[name] for name in x]
-        values = np.array([float(value) for value in x.values()])
-        return Sparse(values, np.array(places, np.uint32), np.array([0, len(places)], np.int32), 0.0)
-
-    def row_for(self, x: Example) -> Rows:
-        """One dict as a row to be answered."""
-        if not isinstance(x, Mapping) or not self.packer.is_fine(x):
-            self.packer.refuse(x)
-        return self.owner._row_of_dict(self.row_of(x))
-
-    def scores(self, x: Example) -> np.ndarray:
-        """Scores of one dict, by the average where one is kept."""
-        return self.model.scores(self.row_for(x), 1, self.model.start.average)[0]
-
-
 def open_stream(owner: Learner) -> Stream:
     """A stream to ask: the learner stays as it is, also where names never met need room."""
     owner._form().refuse_streams()
@@ -388,7 +361,6 @@ def ready_round(
     if new and not owner._columns.by_name:
         owner._columns.refuse_names(new)
     stream.begin()
-    stream.known = len(stream.slots)
     stream.take(x)
     if not stream.model.clock:
         row = stream.packer.rows

@@ -16,7 +16,7 @@ from ..learn.vocabulary import KNOWN
 
 if TYPE_CHECKING:
     from ..models.bound import BoundEntries
-    from .dicts import BoundStream
+    from .dicts import BoundStream, Stream
 
 
 Learn = Callable[[Any, Any], bool]
@@ -41,33 +41,31 @@ def quick_learner(stream: BoundStream, entries: BoundEntries) -> Learn:
             if readers:
                 stream.guard.wait_for_readers()
             clock = model.clock
-            goal = code(y)
-            if goal is None:
-                return False
-            names = [*x]
-            known = 0
-            if names == packer.names and packer.rows is rows:
-                packer.write(*x.values())
-            else:
-                stream.known = len(slots)  # what a round that fails goes back to
-                packer.take_in(names, x.values()) if grows else packer.take(x, names)
-                known = len(slots)
-                if packer.rows is not rows or known > (room if grows else stream.known):
-                    return stream.learn_grown(goal)
-                if known > stream.known:
-                    numbers[KNOWN] = known
-            after = entry(rows, goal, space, hyper, clock, desk, target, trace)
-            if after >= 0:
-                model.clock = after
-                if known:
-                    stream.known = known
-                return True
+            try:
+                goal = code(y)
+                if goal is None:
+                    return False
+                names = [*x]
+                known = 0
+                if names == packer.names and packer.rows is rows:
+                    packer.write(*x.values())
+                else:
+                    packer.take_in(names, x.values()) if grows else packer.take(x, names)
+                    known = len(slots)
+                    if packer.rows is not rows or known > (room if grows else stream.known):
+                        return stream.learn_grown(goal)
+                    if known > stream.known:
+                        numbers[KNOWN] = known
+                after = entry(rows, goal, space, hyper, clock, desk, target, trace)
+                if after >= 0:
+                    model.clock = after
+                    if known:
+                        stream.known = known
+                    return True
+            except NO_NUMBER as error:
+                if isinstance(error, BadInput):
+                    raise
             stream.give_back()
-            return False
-        except NO_NUMBER as error:
-            stream.give_back()
-            if isinstance(error, BadInput):
-                raise
             return False
         except BaseException:
             stream.settle(clock)
@@ -81,7 +79,7 @@ def quick_learner(stream: BoundStream, entries: BoundEntries) -> Learn:
     return learn
 
 
-def quick_answerer(stream: BoundStream, entries: BoundEntries, answers: dict[float, Any]) -> Answer:
+def quick_answerer(stream: Stream, entries: BoundEntries, answers: dict[float, Any]) -> Answer:
     """The label of one dict: what `decide` says, by the running weights."""
     packer, model = stream.packer, stream.model
     acquire, release = stream.lock.acquire, stream.lock.release

@@ -22,7 +22,8 @@ from ..models.layout import Arrays, Facts, Layout, Misfit, count, one_of, real, 
 from ..models.support import Form
 from ..models.table import Row, row_named
 from ..models.weights import Model, Numbers
-from .dicts import DistanceStream, Example, Stream, open_stream
+from .dicts import Example, Stream, open_stream
+from .distances import DistanceStream
 from .guard import answers
 from .learner import Learner
 from .passes import TrainingSet

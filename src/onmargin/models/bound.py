@@ -21,8 +21,8 @@ class BoundEntries:
 
     kind: object = None
 
-    def bind(self, model: Model, rows: Rows, target: np.ndarray) -> None:
-        """The arrays as they are now."""
+    def bind(self, model: Model, rows: Rows, target: np.ndarray, learns: bool = True) -> None:
+        """The arrays as they are now; a model that does not learn through them is only asked."""
         self.model, self.rows, self.target = model, rows, target
         self.weight, self.out = np.ones(1), np.zeros((1, model.start.outputs))
         self.plain = Examples(rows, target, NONE, NONE, NO_ORDER)
@@ -36,7 +36,7 @@ class BoundEntries:
         if kind != self.kind:
             self.learn_entry: Part | None = None  # found when it is wanted
             self.one_entry: Part | None = None
-            if target.ndim == 1:
+            if target.ndim == 1 and learns:
                 self.one_entry = bound(model.played().one_learner(), self.one(0.0, 0))
             answerer = model.row.mean_answerer() if self.averaged and not self.spelled else None
             answer = (rows, self.space, self.hyper, 0, self.desk.scores, self.out, 0, 1)

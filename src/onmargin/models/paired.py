@@ -205,9 +205,12 @@ class PairedModel(Paired):
 
     def _entries_of(self, block: PairedRounds, first: int) -> int:
         """The most entries that a round's members have together, where a step of all outputs wants room."""
-        if not self.start.many or self.rule not in AT_ONCE:
-            return 0
-        return most_entries(block, first, self._rivals)
+        return most_entries(block, first, self._rivals) if self.steps_together else 0
+
+    @property
+    def steps_together(self) -> bool:
+        """Does a step of all outputs want room for the entries of a round's members?"""
+        return self.start.many and self.rule in AT_ONCE
 
     def learn(self, examples: Examples, first: int, count: int, trace: np.ndarray = NO_TRACE) -> Tally:
         """A block of rounds; see `paired.rounds.learn`."""

@@ -32,12 +32,18 @@ class Grown:
         """Take lines on; room is made for no more than `most`."""
         total = self.count + len(lines)
         if total > len(self.buffer):
+            self.reserve(len(lines), most)
+        self.buffer[self.count : total] = lines
+        self.count = total
+
+    def reserve(self, more: int, most: float = math.inf) -> None:
+        """Room for so many more lines; it doubles, but for no more than `most`."""
+        total = self.count + more
+        if total > len(self.buffer):
             length = int(min(max(total, 2 * len(self.buffer), 64), max(most, total)))
             room = np.zeros((length, *self.buffer.shape[1:]), self.buffer.dtype)
             room[: self.count] = self.view
             self.buffer = room
-        self.buffer[self.count : total] = lines
-        self.count = total
 
     def copy(self) -> Grown:
         """The same lines in a place of their own."""
