@@ -1,4 +1,4 @@
-"""Eight float64 in one register: the only file that writes LLVM.
+"""Eight float64 in one register, and hints to memory: the only file that writes LLVM.
 
 Numba leaves LLVM's SLP vectoriser off, so a plain loop over outputs stays scalar. Each function
 here has a Python body (eight numbers in a NumPy array) and an LLVM body of the same meaning.
@@ -66,6 +66,10 @@ def plus_product(lanes, left, right):
 def all_zero(table, row, first):
     """Are elements first .. first + 7 of a row of a C-ordered table all 0?"""
     return not table[row, first : first + WIDTH].any()
+
+
+def fetch(array, place):
+    """Element `place` of an array in a line will be read soon: a hint, even where it points beyond the end."""
 
 
 def _address(context, builder, array_type, array, first):
@@ -152,6 +156,25 @@ def _all_zero(typingctx, table, row, first):
 @overload(all_zero)
 def _all_zero_compiled(table, row, first):
     return lambda table, row, first: _all_zero(table, row, first)
+
+
+@intrinsic
+def _fetch(typingctx, array, place):
+    def codegen(context, builder, signature, args):
+        byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+        struct = context.make_array(signature.args[0])(context, builder, args[0])
+        pointer = builder.bitcast(builder.gep(struct.data, [args[1]]), byte)
+        kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
+        hint = builder.module.declare_intrinsic("llvm.prefetch", [byte], kind)
+        builder.call(hint, [pointer, number(0), number(3), number(1)])  # to read, to keep, data
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp), codegen
+
+
+@overload(fetch)
+def _fetch_compiled(array, place):
+    return lambda array, place: _fetch(array, place)
 
 
 @overload(nothing)

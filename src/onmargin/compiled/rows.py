@@ -21,6 +21,8 @@ from .parts import OPTIONS, REASSOCIATED, Part, part
 
 _OPTIONS: Any = OPTIONS
 
+AHEAD = 192  # entries of a sparse row that memory is asked for early: about what it sends within its latency
+
 
 class Dense(NamedTuple):
     """Rows of a two-dimensional array."""
@@ -150,6 +152,8 @@ def _dot_in_fours(rows, row, weights):
     j = start
     fours = stop if stop - start >= 16 else start  # short rows in order, as dense ones of few columns
     while j + 4 <= fours:
+        lanes.fetch(rows.values, j + AHEAD)
+        lanes.fetch(rows.indices, j + AHEAD)
         slot, value = item(rows, row, j)
         total += weights[slot] * value
         length += value * value
