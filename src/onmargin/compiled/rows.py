@@ -67,6 +67,10 @@ def stretch(rows, j, stop):
     return stop
 
 
+def bring(rows, row):
+    """A row will be read a few rounds from now: memory is asked for it (a plain order needs no asking)."""
+
+
 def _is_sparse(rows):
     return isinstance(rows, types.NamedTuple) and rows.instance_class is Sparse
 
@@ -107,6 +111,28 @@ def _stretch_compiled(rows, j, stop):
     if _leaps(rows):
         return lambda rows, j, stop: min(j + 8, stop)
     return lambda rows, j, stop: stop
+
+
+@overload(bring, jit_options=_OPTIONS)
+def _bring_compiled(rows, row):
+    if _is_sparse(rows):
+
+        def entries(rows, row):
+            start, stop = span(rows, row)
+            for j in range(start, min(stop, start + AHEAD), 8):
+                lanes.fetch(rows.values, j)
+                lanes.fetch(rows.indices, j)
+
+        return entries
+    if not _leaps(rows):
+        return lambda rows, row: None
+
+    def columns(rows, row):
+        first, count = row * rows.values.shape[1], rows.values.shape[1]
+        for j in range(first, first + min(count, AHEAD), 8):
+            lanes.fetch(rows.values, j)
+
+    return columns
 
 
 def row_sum_of(sparse: Part) -> Callable[[Part], Part]:
