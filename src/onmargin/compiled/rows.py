@@ -135,15 +135,20 @@ def _bring_compiled(rows, row):
     return columns
 
 
-def row_sum_of(sparse: Part) -> Callable[[Part], Part]:
-    """A part that sums over one row: by SIMD where it is dense, as `sparse` does where it is sparse."""
+def row_sum_of(sparse: Part, single: Part | None = None) -> Callable[[Part], Part]:
+    """A part that sums over one row: by SIMD where it is dense, as `sparse` does where it is sparse.
+
+    `single`: as this does where the last argument, weights, is in single precision.
+    """
 
     def declare(function: Part) -> Part:
         def by_simd(rows, *others):
             return None if _is_sparse(rows) else function
 
         def in_order(rows, *others):
-            return sparse if _is_sparse(rows) else None
+            if not _is_sparse(rows):
+                return None
+            return single if single is not None and others[-1].dtype == types.float32 else sparse
 
         for typed, options in ((by_simd, REASSOCIATED), (in_order, OPTIONS)):
             typed.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
@@ -203,7 +208,30 @@ def _dot_in_fours(rows, row, weights):
     return total, (length + width) + (depth + time) + bias * bias
 
 
-@row_sum_of(_dot_in_fours)
+def _dot_in_eights(rows, row, weights):
+    """The same for weights in single precision: eight are converted at once."""
+    start, stop = span(rows, row)
+    sums, squares = lanes.nothing(), lanes.nothing()
+    j = start
+    eights = stop if stop - start >= 16 else start
+    while j + 8 <= eights:
+        lanes.fetch(rows.values, j + AHEAD)
+        lanes.fetch(rows.indices, j + AHEAD)
+        values = lanes.load(rows.values, j)
+        sums = lanes.plus_product(sums, lanes.gathered(weights, rows.indices, j), values)
+        squares = lanes.plus_product(squares, values, values)
+        j += 8
+    total, length = lanes.total(sums), lanes.total(squares)
+    while j < stop:
+        slot, value = item(rows, row, j)
+        total += weights[slot] * value
+        length += value * value
+        j += 1
+    bias = rows.bias
+    return total + bias * weights[weights.shape[0] - 1], length + bias * bias
+
+
+@row_sum_of(_dot_in_fours, _dot_in_eights)
 def dot(rows, row, weights):
     """<w, x> for weights of one output, and |x|^2 by the way."""
     start, stop = span(rows, row)
