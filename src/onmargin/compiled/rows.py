@@ -21,6 +21,7 @@ from .parts import OPTIONS, REASSOCIATED, Part, part
 
 _OPTIONS: Any = OPTIONS
 
+LATER = 24  # entries before its own that the weights of many outputs are
 AHEAD = 192  # entries of a sparse row that memory is asked for early: about what it sends within its latency
 
 
@@ -69,6 +70,10 @@ def stretch(rows, j, stop):
 
 def bring(rows, row):
     """A row will be read a few rounds from now: memory is asked for it (a plain order needs no asking)."""
+
+
+def foresee(rows, i, flat, width, group):
+    """Four registers of weights will be read some entries from i on, where slots come in no order."""
 
 
 def _is_sparse(rows):
@@ -133,6 +138,22 @@ def _bring_compiled(rows, row):
             lanes.fetch(rows.values, j)
 
     return columns
+
+
+@overload(foresee, jit_options=_OPTIONS)
+def _foresee_compiled(rows, i, flat, width, group):
+    if not _is_sparse(rows):
+        return lambda rows, i, flat, width, group: None
+
+    def weights(rows, i, flat, width, group):
+        slot = rows.indices[min(i + LATER, rows.indices.size - 1)]
+        at = np.int64(slot) * width + group
+        lanes.fetch(flat, at)
+        lanes.fetch(flat, at + 8)
+        lanes.fetch(flat, at + 16)
+        lanes.fetch(flat, at + 24)
+
+    return weights
 
 
 def row_sum_of(sparse: Part, single: Part | None = None) -> Callable[[Part], Part]:
