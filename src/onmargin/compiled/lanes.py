@@ -80,7 +80,7 @@ def all_zero(table, row, first):
 
 
 def fetch(array, place):
-    """Element `place` of an array in a line will be read soon: a hint, even where it points beyond the end."""
+    """Element `place` of a C-ordered array will be read soon: a hint, even if it points beyond the end."""
 
 
 def _address(context, builder, array_type, array, first):

@@ -21,8 +21,9 @@ from .parts import OPTIONS, REASSOCIATED, Part, part
 
 _OPTIONS: Any = OPTIONS
 
-LATER = 24  # entries before its own that the weights of many outputs are
-AHEAD = 192  # entries of a sparse row that memory is asked for early: about what it sends within its latency
+# Memory takes as long to answer as some rounds take: it is asked early (a hint, which changes no number).
+AHEAD = 192  # entries of sparse rows that lie one after the other
+LATER = 24  # entries whose weights lie anywhere, many outputs to each
 
 
 class Dense(NamedTuple):
@@ -69,11 +70,11 @@ def stretch(rows, j, stop):
 
 
 def bring(rows, row):
-    """A row will be read a few rounds from now: memory is asked for it (a plain order needs no asking)."""
+    """A row out of order will be read a few rounds from now: memory is asked for it."""
 
 
 def foresee(rows, i, flat, width, group):
-    """Four registers of weights will be read some entries from i on, where slots come in no order."""
+    """Memory is asked for four registers of weights, those of an entry some places after i, where sparse."""
 
 
 def _is_sparse(rows):

@@ -32,7 +32,7 @@ from .vocabulary import (
     Round,
 )
 
-SOON = 3  # rounds before its own that a row out of order is asked of memory
+SOON = 3  # so many rounds before its own a row out of order is asked of memory
 ROLES = ("decide", "demand", "wrong", "loss", "step", "score", "size", "move", "ask")
 
 
