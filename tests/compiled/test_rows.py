@@ -9,6 +9,7 @@ from onmargin.compiled import lanes
 from onmargin.compiled.checks import find_codes, first_not_finite, is_canonical
 from onmargin.compiled.rows import measure_row
 from onmargin.features.tables import to_rows
+from onmargin.interface.draws import generator_of
 
 
 @pytest.fixture
@@ -70,6 +71,32 @@ def test_float32_weights_stay_close(data):
     np.testing.assert_allclose(small.coef_, learn(X, y).coef_, atol=1e-4)
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("nonzeros", [0, 1, 15, 16, 17, 24, 33])
+def test_sparse_sums_of_every_length(dtype, nonzeros):
+    """In order, in fours, in eights and what is left over: <w, x> each time, in both precisions."""
+    draw = np.random.default_rng(nonzeros)
+    X = np.zeros((6, 40))
+    for x in X:
+        x[draw.permutation(40)[:nonzeros]] = draw.standard_normal(nonzeros)
+    X, y = X.astype(dtype), draw.integers(0, 2, 6)
+    model = om.PassiveAggressiveClassifier(average=False, fit_intercept=False, dtype=np.dtype(dtype).name)
+    model.partial_fit(sp.csr_matrix(X), y, classes=[0, 1])
+    exact = X.astype(float) @ model.coef_[0].astype(float)
+    np.testing.assert_allclose(model.decision_function(sp.csr_matrix(X)), exact, rtol=1e-12, atol=1e-12)
+
+
+def test_an_order_of_rows_is_the_rows_in_that_order(data):
+    """What memory is asked for early has no part in the numbers, to the last row of the last block."""
+    X, y = data
+    for table in (X, sp.csr_matrix(X)):
+        model = om.PassiveAggressiveClassifier(max_iter=1, tol=None, random_state=3, average=False)
+        model.fit(table, y)
+        order = generator_of(model, 3).permutation(len(y))
+        plain = learn(table[order], y[order], average=False, intercept_scaling=model.intercept_scaling_)
+        np.testing.assert_array_equal(plain.coef_, model.coef_)
+
+
 @pytest.mark.parametrize("classes", [2, 3, 8, 9, 16, 17, 40])
 def test_any_number_of_outputs(classes):
     """Eight lanes, sixteen, and columns one at a time: the plain formula each time."""
@@ -126,6 +153,24 @@ def test_is_canonical(indices, starts, fine):
     assert bool(found) is fine
 
 
+@pytest.mark.parametrize("kind", [np.uint32, np.uint64])
+def test_is_canonical_in_tables_of_many_rows(kind):
+    """A flaw is found wherever it is among the rows that are looked at together."""
+    rows, columns = 600, kind(7)
+    indices = np.tile(np.array([1, 4, 6], kind), rows)
+    starts = np.arange(0, 3 * rows + 1, 3)
+    assert is_canonical(indices, starts, columns, 0, rows)
+    for row in (0, 255, 256, 511, 512, 599):
+        for place, wrong in ((1, 1), (2, 7), (0, 4)):
+            bad = indices.copy()
+            bad[3 * row + place] = wrong
+            assert not is_canonical(bad, starts, columns, 0, rows)
+            assert is_canonical(bad, starts, columns, row + 1, rows)
+        late = starts.copy()
+        late[row + 1] += 1  # one index of the next row is taken for this one's
+        assert not is_canonical(indices, late, columns, 0, rows)
+
+
 def test_find_codes():
     codes = np.empty(5, np.int64)
     unknown = find_codes(np.array([3.0, -1.0, 2.0, np.nan, 9.0]), np.array([-1.0, 3.0, 9.0]), codes)
@@ -137,4 +182,6 @@ def test_lanes_as_plain_python():
     lane = lanes.plus_times(lanes.nothing(), lanes.load(array, 4), 2.0)
     lanes.store(array, 8, lane)
     assert array[8:].tolist() == [8, 10, 12, 14, 16, 18, 20, 22]
+    assert lanes.gathered(array, np.arange(15, -1, -1), 8).tolist() == [7, 6, 5, 4, 3, 2, 1, 0]
+    assert lanes.total(lanes.load(array, 8)) == 120 and lanes.fetch(array, 99) is None
     assert lanes.all_zero(np.zeros((1, 8)), 0, 0) and not lanes.all_zero(np.ones((1, 8)), 0, 0)

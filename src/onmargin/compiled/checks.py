@@ -7,6 +7,8 @@ import math
 from .parts import specialise
 from .rows import measure_row
 
+TOGETHER = 256  # rows looked at at a time: they are still near when it is asked where they begin
+
 
 @specialise
 def first_not_finite(rows, stop):
@@ -21,26 +23,32 @@ def first_not_finite(rows, stop):
 def is_canonical(indices, starts, columns, first, last):
     """Rows first .. last - 1: their indices rise and stay below `columns`, and their bounds are in order.
 
-    One SIMD sweep counts all falls; they are allowed only where a row begins.
+    A SIMD sweep over some rows counts all falls; they are allowed only where a row begins.
     """
-    begin, end = starts[first], starts[last]
-    if begin < 0 or begin > end or end > indices.size:
-        return False
-    used = indices[begin:end]
-    falls = 0
-    outside = used.size and used[0] >= columns
-    for j in range(1, used.size):
-        falls += used[j] <= used[j - 1]
-        outside |= used[j] >= columns
-    if outside:
-        return False
-    for row in range(first, last):
-        start, stop = starts[row], starts[row + 1]
-        if start > stop or stop > end:
+    kind = indices.dtype.type  # (sums of this width: SIMD without widening)
+    for top in range(first, last, TOGETHER):
+        bottom = min(top + TOGETHER, last)
+        begin, end = starts[top], starts[bottom]
+        if begin < 0 or begin > end or end > indices.size:
             return False
-        if begin < start < stop:
-            falls -= used[start - begin] <= used[start - begin - 1]
-    return falls == 0
+        used = indices[begin:end]
+        falls = kind(0)
+        outside = kind(used.size and used[0] >= columns)
+        for j in range(1, used.size):
+            falls += kind(used[j] <= used[j - 1])
+            outside |= kind(used[j] >= columns)
+        if outside:
+            return False
+        left = int(falls)
+        for row in range(top, bottom):
+            start, stop = starts[row], starts[row + 1]
+            if start > stop or stop > end:
+                return False
+            if begin < start < stop:
+                left -= used[start - begin] <= used[start - begin - 1]
+        if left != 0:
+            return False
+    return True
 
 
 @specialise

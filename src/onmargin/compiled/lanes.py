@@ -1,4 +1,4 @@
-"""Eight float64 in one register: the only file that writes LLVM.
+"""Eight float64 in one register, and hints to memory: the only file that writes LLVM.
 
 Numba leaves LLVM's SLP vectoriser off, so a plain loop over outputs stays scalar. Each function
 here has a Python body (eight numbers in a NumPy array) and an LLVM body of the same meaning.
@@ -63,9 +63,24 @@ def plus_product(lanes, left, right):
     return lanes + left * right
 
 
+def gathered(array, places, first):
+    """The elements of an array at eight places, those from `first` on."""
+    return array[places[first : first + WIDTH]].astype(np.float64)
+
+
+def total(lanes):
+    """The eight added up, in pairs."""
+    pairs = lanes[:4] + lanes[4:]
+    return (pairs[0] + pairs[1]) + (pairs[2] + pairs[3])
+
+
 def all_zero(table, row, first):
     """Are elements first .. first + 7 of a row of a C-ordered table all 0?"""
     return not table[row, first : first + WIDTH].any()
+
+
+def fetch(array, place):
+    """Element `place` of a C-ordered array will be read soon: a hint, even if it points beyond the end."""
 
 
 def _address(context, builder, array_type, array, first):
@@ -135,6 +150,43 @@ def _plus_product(typingctx, lanes, left, right):
 
 
 @intrinsic
+def _gathered(typingctx, array, places, first):
+    def codegen(context, builder, signature, args):
+        flat = context.make_array(signature.args[0])(context, builder, args[0])
+        chosen = context.make_array(signature.args[1])(context, builder, args[1])
+        word, lane = ir.IntType(64), ir.IntType(32)
+        found = ir.Constant(ir.VectorType(context.get_data_type(array.dtype), WIDTH), ir.Undefined)
+        for k in range(WIDTH):
+            place = builder.load(builder.gep(chosen.data, [builder.add(args[2], word(k))]))
+            if places.dtype.bitwidth < 64:
+                place = builder.zext(place, word)
+            found = builder.insert_element(found, builder.load(builder.gep(flat.data, [place])), lane(k))
+        return builder.fpext(found, _VECTOR) if array.dtype == types.float32 else found
+
+    return lanes_type(array, places, types.intp), codegen
+
+
+@intrinsic
+def _total(typingctx, lanes):
+    def codegen(context, builder, signature, args):
+        one = [builder.extract_element(args[0], ir.IntType(32)(k)) for k in range(WIDTH)]
+        a, b, c, d = (builder.fadd(one[k], one[k + 4]) for k in range(4))
+        return builder.fadd(builder.fadd(a, b), builder.fadd(c, d))
+
+    return types.float64(lanes_type), codegen
+
+
+@overload(gathered)
+def _gathered_compiled(array, places, first):
+    return lambda array, places, first: _gathered(array, places, first)
+
+
+@overload(total)
+def _total_compiled(lanes):
+    return lambda lanes: _total(lanes)
+
+
+@intrinsic
 def _all_zero(typingctx, table, row, first):
     def codegen(context, builder, signature, args):
         struct = context.make_array(signature.args[0])(context, builder, args[0])
@@ -152,6 +204,25 @@ def _all_zero(typingctx, table, row, first):
 @overload(all_zero)
 def _all_zero_compiled(table, row, first):
     return lambda table, row, first: _all_zero(table, row, first)
+
+
+@intrinsic
+def _fetch(typingctx, array, place):
+    def codegen(context, builder, signature, args):
+        byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+        struct = context.make_array(signature.args[0])(context, builder, args[0])
+        pointer = builder.bitcast(builder.gep(struct.data, [args[1]]), byte)
+        kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
+        hint = builder.module.declare_intrinsic("llvm.prefetch", [byte], kind)
+        builder.call(hint, [pointer, number(0), number(3), number(1)])  # to read, to keep, data
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp), codegen
+
+
+@overload(fetch)
+def _fetch_compiled(array, place):
+    return lambda array, place: _fetch(array, place)
 
 
 @overload(nothing)

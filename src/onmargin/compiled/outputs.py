@@ -14,7 +14,7 @@ from numba.extending import overload
 
 from . import lanes
 from .parts import OPTIONS, part, summing
-from .rows import axpy, dot, item, leap, measure_row, span, stretch
+from .rows import axpy, dot, foresee, item, leap, measure_row, span, stretch
 
 _INLINED: Any = {**OPTIONS, "forceinline": True}
 
@@ -157,6 +157,7 @@ def _score_four(rows, row, flat, width, group, scores):
     while j < stop:
         edge = stretch(rows, j, stop)
         for i in range(j, edge):
+            foresee(rows, i, flat, width, group)
             slot, value = item(rows, row, i)
             at = np.int64(slot) * width + group
             a = lanes.plus_times(a, lanes.load(flat, at), value)

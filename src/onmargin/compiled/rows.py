@@ -21,6 +21,10 @@ from .parts import OPTIONS, REASSOCIATED, Part, part
 
 _OPTIONS: Any = OPTIONS
 
+# Memory takes as long to answer as some rounds take: it is asked early (a hint, which changes no number).
+AHEAD = 192  # entries of sparse rows that lie one after the other
+LATER = 24  # entries whose weights lie anywhere, many outputs to each
+
 
 class Dense(NamedTuple):
     """Rows of a two-dimensional array."""
@@ -65,6 +69,14 @@ def stretch(rows, j, stop):
     return stop
 
 
+def bring(rows, row):
+    """A row out of order will be read a few rounds from now: memory is asked for it."""
+
+
+def foresee(rows, i, flat, width, group):
+    """Memory is asked for four registers of weights, those of an entry some places after i, where sparse."""
+
+
 def _is_sparse(rows):
     return isinstance(rows, types.NamedTuple) and rows.instance_class is Sparse
 
@@ -107,15 +119,58 @@ def _stretch_compiled(rows, j, stop):
     return lambda rows, j, stop: stop
 
 
-def row_sum_of(sparse: Part) -> Callable[[Part], Part]:
-    """A part that sums over one row: by SIMD where it is dense, as `sparse` does where it is sparse."""
+@overload(bring, jit_options=_OPTIONS)
+def _bring_compiled(rows, row):
+    if _is_sparse(rows):
+
+        def entries(rows, row):
+            start, stop = span(rows, row)
+            for j in range(start, min(stop, start + AHEAD), 8):
+                lanes.fetch(rows.values, j)
+                lanes.fetch(rows.indices, j)
+
+        return entries
+    if not _leaps(rows):
+        return lambda rows, row: None
+
+    def columns(rows, row):
+        first, count = row * rows.values.shape[1], rows.values.shape[1]
+        for j in range(first, first + min(count, AHEAD), 8):
+            lanes.fetch(rows.values, j)
+
+    return columns
+
+
+@overload(foresee, jit_options=_OPTIONS)
+def _foresee_compiled(rows, i, flat, width, group):
+    if not _is_sparse(rows):
+        return lambda rows, i, flat, width, group: None
+
+    def weights(rows, i, flat, width, group):
+        slot = rows.indices[min(i + LATER, rows.indices.size - 1)]
+        at = np.int64(slot) * width + group
+        lanes.fetch(flat, at)
+        lanes.fetch(flat, at + 8)
+        lanes.fetch(flat, at + 16)
+        lanes.fetch(flat, at + 24)
+
+    return weights
+
+
+def row_sum_of(sparse: Part, single: Part | None = None) -> Callable[[Part], Part]:
+    """A part that sums over one row: by SIMD where it is dense, as `sparse` does where it is sparse.
+
+    `single`: as this does where the last argument, weights, is in single precision.
+    """
 
     def declare(function: Part) -> Part:
         def by_simd(rows, *others):
             return None if _is_sparse(rows) else function
 
         def in_order(rows, *others):
-            return sparse if _is_sparse(rows) else None
+            if not _is_sparse(rows):
+                return None
+            return single if single is not None and others[-1].dtype == types.float32 else sparse
 
         for typed, options in ((by_simd, REASSOCIATED), (in_order, OPTIONS)):
             typed.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
@@ -150,6 +205,8 @@ def _dot_in_fours(rows, row, weights):
     j = start
     fours = stop if stop - start >= 16 else start  # short rows in order, as dense ones of few columns
     while j + 4 <= fours:
+        lanes.fetch(rows.values, j + AHEAD)
+        lanes.fetch(rows.indices, j + AHEAD)
         slot, value = item(rows, row, j)
         total += weights[slot] * value
         length += value * value
@@ -173,7 +230,30 @@ def _dot_in_fours(rows, row, weights):
     return total, (length + width) + (depth + time) + bias * bias
 
 
-@row_sum_of(_dot_in_fours)
+def _dot_in_eights(rows, row, weights):
+    """The same for weights in single precision: eight are converted at once."""
+    start, stop = span(rows, row)
+    sums, squares = lanes.nothing(), lanes.nothing()
+    j = start
+    eights = stop if stop - start >= 16 else start
+    while j + 8 <= eights:
+        lanes.fetch(rows.values, j + AHEAD)
+        lanes.fetch(rows.indices, j + AHEAD)
+        values = lanes.load(rows.values, j)
+        sums = lanes.plus_product(sums, lanes.gathered(weights, rows.indices, j), values)
+        squares = lanes.plus_product(squares, values, values)
+        j += 8
+    total, length = lanes.total(sums), lanes.total(squares)
+    while j < stop:
+        slot, value = item(rows, row, j)
+        total += weights[slot] * value
+        length += value * value
+        j += 1
+    bias = rows.bias
+    return total + bias * weights[weights.shape[0] - 1], length + bias * bias
+
+
+@row_sum_of(_dot_in_fours, _dot_in_eights)
 def dot(rows, row, weights):
     """<w, x> for weights of one output, and |x|^2 by the way."""
     start, stop = span(rows, row)

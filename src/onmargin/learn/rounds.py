@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 
+from ..compiled.rows import bring
 from .losses import hinge as loss
 from .queries import always as ask
 from .spaces.arrays import score_less_drift as mean
@@ -31,6 +32,7 @@ from .vocabulary import (
     Round,
 )
 
+SOON = 3  # so many rounds before its own a row out of order is asked of memory
 ROLES = ("decide", "demand", "wrong", "loss", "step", "score", "size", "move", "ask")
 
 
@@ -47,7 +49,10 @@ def learn(examples, space, hyper, clock, desk, trace, first, start, stop):
     total = 0.0
     mistakes = errors = updates = 0
     for t in range(start, stop):
-        row = order[t] if order.size else first + t
+        row = first + t
+        if order.size:
+            row = order[t]
+            bring(rows, order[min(t + SOON, stop - 1)])
         weight = weights[t] if weights.size else 1.0
         seen = weight > 0.0  # a weight of 0: a round that is not seen
         now = Round(row, clock + 1, weight, chance[t] if chance.size else 0.0)
