@@ -277,43 +277,6 @@ def _add_lanes(rows, row, weights, pull, step):
             group += 8
 
 
-# ---- either, as the weights lie
-
-
-def score_many(rows, row, weights, scores):
-    """scores[k] = <w_k, x>; returns |x|^2."""
-    return (_score_by_class if weights.flags.fnc else _score_side_by_side)(rows, row, weights, scores)
-
-
-def add_score_many(rows, row, weights, scores, factor):
-    """scores[k] += factor <w_k, x>"""
-    by_class = weights.flags.fnc
-    (_add_score_by_class if by_class else _add_score_side_by_side)(rows, row, weights, scores, factor)
-
-
-def add_many(rows, row, weights, pull, step):
-    """w_k += step pull[k] x"""
-    (_add_by_class if weights.flags.fnc else _add_side_by_side)(rows, row, weights, pull, step)
-
-
-@overload(score_many, jit_options=_INLINED)
-def _score_many_compiled(rows, row, weights, scores):
-    chosen = _score_by_class if weights.layout == "F" else _score_side_by_side
-    return lambda rows, row, weights, scores: chosen(rows, row, weights, scores)
-
-
-@overload(add_score_many, jit_options=_INLINED)
-def _add_score_many_compiled(rows, row, weights, scores, factor):
-    chosen = _add_score_by_class if weights.layout == "F" else _add_score_side_by_side
-    return lambda rows, row, weights, scores, factor: chosen(rows, row, weights, scores, factor)
-
-
-@overload(add_many, jit_options=_INLINED)
-def _add_many_compiled(rows, row, weights, pull, step):
-    chosen = _add_by_class if weights.layout == "F" else _add_side_by_side
-    return lambda rows, row, weights, pull, step: chosen(rows, row, weights, pull, step)
-
-
 @part
 def _pulls(pull, group):
     """Is any of eight outputs pulled?"""
@@ -363,6 +326,43 @@ def _add_two(rows, row, weights, pull, step, group):
 @part
 def _add_at(flat, at, lane, factor):
     lanes.store(flat, at, lanes.plus_times(lanes.load(flat, at), lane, factor))
+
+
+# ---- either, as the weights lie
+
+
+def score_many(rows, row, weights, scores):
+    """scores[k] = <w_k, x>; returns |x|^2."""
+    return (_score_by_class if weights.flags.fnc else _score_side_by_side)(rows, row, weights, scores)
+
+
+def add_score_many(rows, row, weights, scores, factor):
+    """scores[k] += factor <w_k, x>"""
+    by_class = weights.flags.fnc
+    (_add_score_by_class if by_class else _add_score_side_by_side)(rows, row, weights, scores, factor)
+
+
+def add_many(rows, row, weights, pull, step):
+    """w_k += step pull[k] x"""
+    (_add_by_class if weights.flags.fnc else _add_side_by_side)(rows, row, weights, pull, step)
+
+
+@overload(score_many, jit_options=_INLINED)
+def _score_many_compiled(rows, row, weights, scores):
+    chosen = _score_by_class if weights.layout == "F" else _score_side_by_side
+    return lambda rows, row, weights, scores: chosen(rows, row, weights, scores)
+
+
+@overload(add_score_many, jit_options=_INLINED)
+def _add_score_many_compiled(rows, row, weights, scores, factor):
+    chosen = _add_score_by_class if weights.layout == "F" else _add_score_side_by_side
+    return lambda rows, row, weights, scores, factor: chosen(rows, row, weights, scores, factor)
+
+
+@overload(add_many, jit_options=_INLINED)
+def _add_many_compiled(rows, row, weights, pull, step):
+    chosen = _add_by_class if weights.layout == "F" else _add_side_by_side
+    return lambda rows, row, weights, pull, step: chosen(rows, row, weights, pull, step)
 
 
 @part
