@@ -96,7 +96,7 @@ def _item_compiled(rows, row, j):
 
 
 def _leaps(rows):
-    return not _is_sparse(rows) and rows.types[0].layout == "C"
+    return isinstance(rows, types.NamedTuple) and rows.instance_class is Dense and rows.types[0].layout == "C"
 
 
 @overload(leap, jit_options=_OPTIONS)
@@ -130,7 +130,7 @@ def _bring_compiled(rows, row):
                 lanes.fetch(rows.indices, j)
 
         return entries
-    if not _leaps(rows):
+    if not _leaps(rows):  # (a kernel's block has no rows to bring)
         return lambda rows, row: None
 
     def columns(rows, row):
