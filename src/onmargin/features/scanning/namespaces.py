@@ -14,7 +14,8 @@ from .kept import kept
 from .murmur import LOW, murmur
 from .numbers import BAD, GOOD, decimal
 
-FINE, NO_BAR, NO_NUMBER, TWO_NUMBERS, TOO_MANY = 0, 1, 2, 3, 4
+FINE, NO_BAR, NO_NUMBER, TWO_NUMBERS = 0, 1, 2, 3
+ROUNDED = -1  # right in form, but Python's float must round it
 FNV = 16777619
 
 
@@ -48,7 +49,7 @@ def _spaces_end(buffer: np.ndarray, at: int, stop: int) -> int:
 
 @part
 def _value(buffer: np.ndarray, at: int, stop: int) -> tuple[float, int, int]:
-    """What follows a name: 1, or the number after a colon; its end; FINE, LONG as -1, or the trouble."""
+    """What follows a name: 1, or the number after a colon; its end; FINE, ROUNDED or the trouble."""
     if at >= stop or buffer[at] != 58:
         return 1.0, at, FINE
     end = _word_end(buffer, at + 1, stop)
@@ -57,7 +58,28 @@ def _value(buffer: np.ndarray, at: int, stop: int) -> tuple[float, int, int]:
         return 0.0, at + 1, NO_NUMBER
     if end < stop and buffer[end] == 58:
         return 0.0, end, TWO_NUMBERS
-    return value, end, FINE if how == GOOD else -1
+    return value, end, FINE if how == GOOD else ROUNDED
+
+
+@kept
+def check_words(
+    buffer: np.ndarray, starts: np.ndarray, stops: np.ndarray, troubles: np.ndarray
+) -> int:
+    """troubles[i] = (what, where) of row i, FINE where it can be read; how many cannot."""
+    bad = 0
+    for row in range(len(starts)):
+        at, stop = _spaces_end(buffer, starts[row], stops[row]), stops[row]
+        what = NO_BAR if at < stop and buffer[at] != 124 else FINE
+        while at < stop and (what == FINE or what == ROUNDED):
+            if buffer[at] == 124:
+                at += 1
+            at = _word_end(buffer, at, stop)
+            _, at, what = _value(buffer, at, stop)
+            if what == FINE or what == ROUNDED:
+                at = _spaces_end(buffer, at, stop)
+        troubles[row, 0], troubles[row, 1] = max(what, FINE), at
+        bad += what > FINE
+    return bad
 
 
 @kept
@@ -78,8 +100,8 @@ def words(
 
     Feature k: hashes[k], values[k], its namespace's hash spaces[k] and first letter letters[k], its name's bytes
     places[k] = (start, stop, the namespace's start, stop). Row i has features ends[i - 1] to ends[i]; a bad one
-    none, and troubles[i] = (what, where). longs[j] = (feature or -1 - the first of a scale, start, stop, to which
-    feature): multiply the values from the first up to the other by the number in these bytes.
+    none, and troubles[i] = (what, where). longs[j] = (feature, start, stop, other): values from
+    this feature up to the other are yet to be multiplied by the number in these bytes.
     """
     count, long = 0, 0
     for row in range(len(starts)):
@@ -97,7 +119,7 @@ def words(
             letter = buffer[name] if name_end > name else 32
             colon = at
             scale, at, what = _value(buffer, at, stop)
-            scale_long = what == -1
+            scale_long = what == ROUNDED
             scale_end, group = at, count
             if scale_long:
                 scale, what = 1.0, FINE
@@ -110,7 +132,7 @@ def words(
                 at = _word_end(buffer, at, stop)
                 word_end = at
                 value, at, what = _value(buffer, at, stop)
-                if what == -1:
+                if what == ROUNDED:
                     longs[long, 0], longs[long, 1] = count, word_end + 1
                     longs[long, 2], longs[long, 3] = at, count + 1
                     long += 1
@@ -191,21 +213,19 @@ def products(
     kinds: np.ndarray,
     which: np.ndarray,
     sizes: np.ndarray,
-    mask: int,
-    indptr: np.ndarray,
-    columns: np.ndarray,
+    joints: np.ndarray,
     data: np.ndarray,
+    factors: np.ndarray,
     taken: np.ndarray,
     now: np.ndarray,
     many: np.ndarray,
 ) -> None:
-    """Each row's features and products into columns and data; taken, now and many are scratch."""
-    first = 0
+    """Each row's products into joints (their hashes) and data, one row after the other.
+
+    factors[p] gets the features of product p (length 0: nobody asks); taken, now and many are scratch.
+    """
+    first, at = 0, 0
     for row in range(len(ends)):
-        at = indptr[row]
-        for k in range(first, ends[row]):
-            columns[at], data[at] = hashes[k] & mask, values[k]
-            at += 1
         for term in range(len(sizes)):
             size, empty = sizes[term], False
             for factor in range(size):
@@ -215,12 +235,15 @@ def products(
                 now[factor] = 0
                 empty |= many[factor] == 0
             while not empty:
-                joint, value = hashes[taken[0, now[0]]] & mask, values[taken[0, now[0]]]
+                joint, value = hashes[taken[0, now[0]]], values[taken[0, now[0]]]
                 for factor in range(1, size):
                     k = taken[factor, now[factor]]
-                    joint = ((joint * FNV) ^ hashes[k]) & mask
+                    joint = ((joint * FNV) & LOW) ^ hashes[k]
                     value *= values[k]
-                columns[at], data[at] = joint & mask, value
+                joints[at], data[at] = joint, value
+                if len(factors):
+                    for factor in range(size):
+                        factors[at, factor] = taken[factor, now[factor]]
                 at += 1
                 factor = size - 1
                 while factor >= 0 and now[factor] + 1 == many[factor]:
