@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Self, cast
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator, TransformerMixin
 
 from ..errors import BadInput, BadType, shown
 from .hashing import Names, hashes, require_bits
@@ -14,6 +14,7 @@ from .scanning.murmur import LOW, enter_new
 from .scanning.namespaces import (
     FINE, NO_BAR, NO_NUMBER, TWO_NUMBERS, check_words, count_products, products, words,
 )  # fmt: skip
+from .steps import FeatureStep, State
 from .texts import Texts
 
 PIECE = 1 << 18  # bytes that are read at a time
@@ -30,46 +31,67 @@ ANY, LETTER, WHOLE = 0, 1, 2  # how a factor knows its namespace
 Interaction = str | Sequence[str]
 
 
-class Namespaces(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class Namespaces(FeatureStep):
     """Rows like `|words cheap pills:2 |sender:0.5 known` as CSR; columns are those of Vowpal Wabbit.
 
     bits : columns are 0 .. 2^bits - 1 (`vw -b`).
     interactions : products of features. A text of first letters, as after `vw -q` and `--interactions`: "ab" is
         every feature of namespaces that begin with a times every one of b; "aa" has each pair once, squares
         too; "::" all pairs of features. A tuple of names, ("user", "item"), goes by whole names.
-    names : keep the names of features to be shown ("words^pills", "a^x*b^y").
+    names : keep the names met by `fit` and `partial_fit` ("words^pills", "a^x*b^y"; 2^20 at most), so that
+        `om.top_features` and `om.explain` say them.
 
     A word of digits is that number (its place within the namespace), a feature without a name (`:3`) is counted.
-    Words that share a column are added. Nothing is learned: the same text gives the same row everywhere.
+    Words that share a column are added. Without `names` nothing is learned.
 
     >>> import onmargin as om
-    >>> from onmargin.features.namespaces import Namespaces
-    >>> rows = Namespaces(bits=18, interactions=["ab"])
-    >>> X = rows.transform(["|a x:1.5 |b z:2", "| q"])
+    >>> rows = om.features.Namespaces(bits=18, interactions=["ab"], names=True)
+    >>> X = rows.fit_transform(["|a x:1.5 |b z:2", "| q"])
     >>> X.shape, X[0].indices.tolist(), X[0].data.tolist()
     ((2, 262144), [55432, 80151, 124687], [1.5, 3.0, 2.0])
     >>> rows.names_[80151]
     ('a^x*b^z',)
     """
 
-    def __init__(self, bits: int = 18, interactions: Sequence[Interaction] = (), names: bool = True) -> None:
+    def __init__(
+        self, *, bits: int = 18, interactions: Sequence[Interaction] = (), names: bool = False
+    ) -> None:
         self.bits, self.interactions, self.names = bits, interactions, names
 
-    def fit(self, X: Iterable[str] | Texts | None = None, y: object = None) -> Namespaces:
-        """There is nothing to learn; parameters are looked at."""
-        self._terms()
-        require_bits(self.bits)
+    # ---- rows
+
+    def transform(self, X: object) -> sp.csr_matrix:
+        """CSR of the texts (a list, `Texts`), float64; a bad one is refused with its number and place."""
+        return self._rows(X, None)
+
+    def partial_fit(self, X: object, y: object = None) -> Self:
+        """Go on keeping names."""
+        if self.names:
+            self.partial_fit_transform(X)
+        else:
+            self._terms()
         return self
 
-    def __sklearn_is_fitted__(self) -> bool:
-        return True
+    def partial_fit_transform(self, X: object, y: object = None) -> sp.csr_matrix:
+        """`partial_fit`, then `transform`, reading the texts once."""
+        if not self.names:
+            return self._rows(X, None)
+        known = cast("Names", getattr(self, "names_", None) or Names(require_bits(self.bits)))
+        if known.bits != self.bits:
+            raise BadInput(f"bits={self.bits}, but it has learned with {known.bits}; fit it again")
+        rows = self._rows(X, known)
+        self.names_ = known
+        return rows
 
-    def transform(self, X: Iterable[str] | Texts) -> sp.csr_matrix:
-        """The rows as CSR of float64; a bad one is refused with its number and place."""
-        texts = Texts.of(X)
+    def fit_transform(self, X: object, y: object = None, **given: object) -> sp.csr_matrix:
+        """`fit`, then `transform`, reading the texts once."""
+        return self.fit([]).partial_fit_transform(X)
+
+    def _rows(self, X: object, known: Names | None) -> sp.csr_matrix:
+        terms = self._terms()
+        texts = Texts.of(cast("Texts", X))
         self.check(texts)
-        width = 2 ** require_bits(self.bits)
-        terms, known = self._terms(), self._known()
+        width = 2 ** int(self.bits)
         read = [_Piece(texts, part).rows(terms, known) for part in _parts(texts)]
         if not read:
             return sp.csr_matrix((0, width))
@@ -85,6 +107,13 @@ class Namespaces(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             row = int(np.searchsorted(rows.indptr, np.flatnonzero(~np.isfinite(rows.data))[0], "right")) - 1
             raise BadInput(f"row {row}: its numbers multiply beyond 1e308; wanted smaller ones")
         return rows
+
+    def _terms(self) -> _Terms:
+        """The interactions; parameters that are none are refused."""
+        require_bits(self.bits)
+        if not isinstance(self.names, bool):
+            raise BadInput(f"names={shown(self.names)}; wanted True or False")
+        return _Terms(self.interactions)
 
     def check(self, texts: Texts) -> None:
         """Refuse rows that cannot be read."""
@@ -108,47 +137,49 @@ class Namespaces(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """What should have stood there."""
         return WANTED[what]
 
-    def _known(self) -> Names | None:
-        if self.names and not hasattr(self, "names_"):
-            self.names_ = Names(require_bits(self.bits))
-        return self.names_ if self.names else None
-
-    def _terms(self) -> _Terms:
-        return _Terms(self.interactions)
+    # ---- names and files
 
     def get_feature_names_out(self, input_features: object = None) -> np.ndarray:
-        """A name for each column, as far as names were kept."""
-        names = self._known()
-        return (names if names is not None else Names(require_bits(self.bits))).labels()
+        """The names of every column ("#17" where none was met), with `names=True` after a fit."""
+        if not hasattr(self, "names_"):
+            raise AttributeError("the names were not kept; give names=True and fit")
+        return self.names_.labels()
 
-    # ---- for files
-
-    def state(self) -> dict[str, object]:
-        """Numbers, texts and arrays that `from_state` makes the same of."""
-        made: dict[str, object] = {
-            "bits": require_bits(self.bits), "names": bool(self.names),
-            "interactions": [each if isinstance(each, str) else list(each) for each in self.interactions],
+    def state(self) -> State:
+        """Parameters and names."""
+        found: State = {
+            "parameters": {
+                "bits": require_bits(self.bits), "names": bool(self.names),
+                "interactions": [each if isinstance(each, str) else list(each) for each in self.interactions],
+            }
         }  # fmt: skip
-        known = getattr(self, "names_", None)
-        return made | {f"names.{key}": value for key, value in (known.state() if known else {}).items()}
+        if hasattr(self, "names_"):
+            found["names"] = self.names_.state()
+        return found
 
     @classmethod
-    def from_state(cls, state: Mapping[str, object]) -> Namespaces:
-        """The same again; what does not fit is refused."""
-        given = state["interactions"]
-        if not isinstance(given, list) or not isinstance(state["names"], bool):
-            raise BadInput("interactions or names do not fit; wanted a list, and True or False")
-        made = cls(
-            require_bits(state["bits"]),
-            [each if isinstance(each, str) else tuple(each) for each in given],
-            state["names"],
-        ).fit()
-        kept = {key[6:]: value for key, value in state.items() if key.startswith("names.")}
-        if kept:
-            made.names_ = Names.from_state(kept)
+    def from_state(cls, state: Mapping[str, object]) -> Self:
+        """The same again."""
+        given = state.get("parameters")
+        if not isinstance(given, Mapping) or given.keys() != cls().get_params().keys():
+            raise BadInput(f"the parameters of a {cls.__name__} are {shown(given)}")
+        listed = given["interactions"]
+        if not isinstance(listed, list | tuple):
+            raise BadInput(f"interactions={shown(listed)}; wanted a list")
+        terms = [each if isinstance(each, str) else tuple(each) for each in listed]
+        made = cls(bits=given["bits"], interactions=terms, names=given["names"])
+        made._terms()
+        if "names" in state:
+            made.names_ = Names.from_state(cast("Mapping[str, object]", state["names"]))
             if made.names_.bits != made.bits:
-                raise BadInput(f"names of {made.names_.bits} bits for columns of {made.bits}")
+                raise BadInput(f"names of {made.names_.bits} bits in a {cls.__name__} of {made.bits}")
         return made
+
+    def __sklearn_tags__(self) -> object:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string, tags.input_tags.two_d_array = True, False
+        tags.requires_fit = False
+        return tags
 
 
 class _Terms:

@@ -67,13 +67,14 @@ def stream(
     features: Features | str | None = "auto",
     bits: int = 18,
     interactions: Sequence[Interaction] = (),
+    names: bool = False,
     on_error: str = "stop",
 ) -> Source:
-    """Blocks of Vowpal Wabbit's text; columns are hashed as there (`bits`, `interactions`: see Namespaces).
+    """Blocks of Vowpal Wabbit's text; columns are hashed as there (`bits`, `interactions`, `names`: see Namespaces).
 
     features : "auto" (`Namespaces`), None (texts as they are), or anything with `transform`.
     """
-    made = Namespaces(bits, interactions).fit() if isinstance(features, str) else features
+    made = Namespaces(bits=bits, interactions=interactions, names=names).fit([]) if isinstance(features, str) else features
     return Source(LineFormat(paths, VWLines(), on_error), rows=rows, features=made)
 
 
