@@ -54,12 +54,14 @@ _HOMES = {
     "load": "protocols.files",
     "conformance": "",
     "datasets": "",
+    "features": "",
     "kernels": "",
     "metrics": "",
 }
 _MODULES = {
     "conformance": "protocols.conformance",
     "datasets": "sources.datasets",
+    "features": "features",
     "kernels": "kernels",
     "metrics": "results.metrics",
 }

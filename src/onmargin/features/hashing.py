@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable, Mapping
 from numbers import Integral
 
@@ -72,7 +73,7 @@ class Names:
         require_whole("most", most)
         self.bits, self.most = require_bits(bits), int(most)
         self.names: list[str] = []
-        self.hashed = np.empty(0, np.uint32)  # of each name
+        self._hashed = array("I")  # of each name
         self.left_out = 0
         self._table = np.full(1 << 10, -1, np.int64)
         self._by_column: dict[int, tuple[str, ...]] | None = None
@@ -105,9 +106,14 @@ class Names:
         """Keep names that a loop has just entered into the table."""
         fit = max(0, self.most - len(self))
         self.names += names[:fit]
-        self.hashed = np.r_[self.hashed, hashed[:fit].astype(np.uint32)]
+        self._hashed.frombytes(hashed[:fit].astype(np.uint32).tobytes())
         self.left_out += max(0, len(hashed) - fit)
         self._by_column = None
+
+    @property
+    def hashed(self) -> np.ndarray:
+        """The hash of each name."""
+        return np.array(self._hashed, np.uint32)
 
     @property
     def collisions(self) -> int:

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, TransformerMixin, clone
 State = dict[str, object]
 
 
-class FeatureStep(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[misc]
+class FeatureStep(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """A transformer of scikit-learn's kind, online: `partial_fit` goes on, `fit` begins anew.
 
     A child has `partial_fit`, `transform`, `state` and `from_state`, and names what it has found with a `_`

@@ -98,11 +98,6 @@ class Texts(Sequence[str]):
     def __iter__(self) -> Iterator[str]:
         return map(self.__getitem__, range(len(self)))
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Texts) and list(self) == list(other)
-
-    __hash__ = None  # type: ignore[assignment]
-
     def take(self, rows: object) -> Texts:
         """The texts of these numbers, or where this mask is True; the buffer is shared."""
         numbers = np.asarray(rows)

@@ -25,17 +25,26 @@ def mixed(word: int) -> int:
 
 
 @part
+def four_bytes(buffer: np.ndarray, at: int) -> np.int64:
+    """As one number."""
+    low = np.int64(buffer[at]) | (np.int64(buffer[at + 1]) << 8)
+    return low | (np.int64(buffer[at + 2]) << 16) | (np.int64(buffer[at + 3]) << 24)
+
+
+@part
+def finished(hashed: int) -> int:
+    """Every bit changes every other."""
+    hashed = ((hashed ^ (hashed >> 16)) * 0x85EBCA6B) & LOW
+    hashed = ((hashed ^ (hashed >> 13)) * 0xC2B2AE35) & LOW
+    return hashed ^ (hashed >> 16)
+
+
+@part
 def murmur(buffer: np.ndarray, start: int, stop: int, seed: int) -> int:
     """The hash of buffer[start:stop], 0 <= hash < 2^32; 0 <= seed < 2^32."""
     hashed, at = seed, start
     while at + 4 <= stop:
-        word = (
-            np.int64(buffer[at])
-            | (np.int64(buffer[at + 1]) << 8)
-            | (np.int64(buffer[at + 2]) << 16)
-            | (np.int64(buffer[at + 3]) << 24)
-        )
-        hashed = (rotated(hashed ^ mixed(word), 13) * 5 + 0xE6546B64) & LOW
+        hashed = (rotated(hashed ^ mixed(four_bytes(buffer, at)), 13) * 5 + 0xE6546B64) & LOW
         at += 4
     left = stop - at
     if left > 0:
@@ -45,10 +54,20 @@ def murmur(buffer: np.ndarray, start: int, stop: int, seed: int) -> int:
         if left > 2:
             word |= np.int64(buffer[at + 2]) << 16
         hashed ^= mixed(word)
-    hashed ^= (stop - start) & LOW
-    hashed = ((hashed ^ (hashed >> 16)) * 0x85EBCA6B) & LOW
-    hashed = ((hashed ^ (hashed >> 13)) * 0xC2B2AE35) & LOW
-    return hashed ^ (hashed >> 16)
+    made: int = finished(hashed ^ ((stop - start) & LOW))
+    return made
+
+
+@part
+def murmur_within(buffer: np.ndarray, start: int, stop: int) -> int:
+    """The same with seed 0, where three more bytes may be read behind `stop`: nothing depends on the end."""
+    hashed, at = 0, start
+    while at + 4 <= stop:
+        hashed = (rotated(hashed ^ mixed(four_bytes(buffer, at)), 13) * 5 + 0xE6546B64) & LOW
+        at += 4
+    rest = four_bytes(buffer, at) & ((1 << (8 * (stop - at))) - 1)
+    made: int = finished(hashed ^ mixed(rest) ^ ((stop - start) & LOW))
+    return made
 
 
 @part
