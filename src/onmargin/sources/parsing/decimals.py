@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from .kept import part
-from .words import ZEROS, U, byte_at, digits_in, float_of, number_in, upper_half, word_at, zeros_above
+from .words import ZEROS, U, byte_at, digits_in, float_of, gaps_in, number_in, upper_half, word_at, zeros_above, zeros_below
 
 READ, SLOW, BAD, BEYOND = 0, 1, 2, 3  # read; only Python knows; no number; beyond float64
 NEWLINE, SPACE, HASH, PLUS, COMMA, MINUS, DOT, COLON = 10, 32, 35, 43, 44, 45, 46, 58
+LETTER_E = 101
+DOT_IN_WORD = U(DOT ^ 48)
 MOST_DIGITS = 19  # that a word of 64 bits holds
 EXACT = U(1 << 53)  # whole numbers up to it are floats
 LAST, FIRST = 308, -342  # powers of ten that the table has
@@ -94,6 +96,47 @@ def digits_from(text: np.ndarray, at: int, size: int, before: np.uint64) -> tupl
 
 
 @part
+def digits_and_dot(text: np.ndarray, at: int, size: int) -> tuple[np.uint64, int, int, int]:
+    """digits [. digits] as a whole number, where they end, how many, and how many of them behind the dot."""
+    start = at
+    if at + 8 <= size:
+        word = word_at(text, at) ^ ZEROS
+        gaps = gaps_in(word)
+        before = zeros_below(gaps) >> 3
+        if before < 8:
+            if (word >> U(8 * before)) & U(255) != DOT_IN_WORD:
+                return number_in(word, before), at + before, before, 0
+            stop = zeros_below(gaps & (gaps - U(1))) >> 3  # (a dot carries into nothing)
+            low = (U(1) << U(8 * before)) - U(1)
+            whole = number_in((word & low) | ((word >> U(8)) & ~low), stop - 1)
+            at += stop
+            if stop == 8:
+                whole, at = digits_from(text, at, size, whole)
+            digits = at - start - 1
+            return whole, at, digits, digits - before
+    whole, at = digits_from(text, at, size, U(0))
+    digits = at - start
+    if byte_at(text, at) != DOT:
+        return whole, at, digits, 0
+    start = at + 1
+    whole, at = digits_from(text, start, size, whole)
+    return whole, at, digits + at - start, at - start
+
+
+@part
+def told_power(text: np.ndarray, at: int) -> tuple[int, int]:
+    """What comes after an e, and where it ends (-1: it is no number)."""
+    below = byte_at(text, at) == MINUS
+    if below or byte_at(text, at) == PLUS:
+        at += 1
+    start, told = at, 0
+    while U(byte_at(text, at) - 48) < U(10):
+        told = min(told * 10 + (byte_at(text, at) - 48), 99999)
+        at += 1
+    return (-told if below else told), (at if at > start else -1)
+
+
+@part
 def decimal(text: np.ndarray, at: int, size: int) -> tuple[float, int, int]:
     """The number at this place, where it ends, and how that went: [+-] digits [. digits] [e [+-] digits].
 
@@ -102,29 +145,15 @@ def decimal(text: np.ndarray, at: int, size: int) -> tuple[float, int, int]:
     negative = byte_at(text, at) == MINUS
     if negative or byte_at(text, at) == PLUS:
         at += 1
-    start = at
-    whole, at = digits_from(text, at, size, U(0))
-    digits = at - start
-    power = 0
-    if byte_at(text, at) == DOT:
-        start = at + 1
-        whole, at = digits_from(text, start, size, whole)
-        power = start - at
-        digits -= power
+    whole, at, digits, behind = digits_and_dot(text, at, size)
+    power = -behind
     if digits == 0:
         return 0.0, at, BAD
-    if (byte_at(text, at) | 32) == 101:  # e or E
-        at += 1
-        below = byte_at(text, at) == MINUS
-        if below or byte_at(text, at) == PLUS:
-            at += 1
-        start, told = at, 0
-        while U(byte_at(text, at) - 48) < U(10):
-            told = min(told * 10 + (byte_at(text, at) - 48), 99999)
-            at += 1
-        if at == start:
+    if (byte_at(text, at) | 32) == LETTER_E:
+        told, after = told_power(text, at + 1)
+        if after < 0:
             return 0.0, at, BAD
-        power += -told if below else told
+        power, at = power + told, after
     if digits > MOST_DIGITS:
         return 0.0, at, SLOW
     value, how = scaled(whole, power)

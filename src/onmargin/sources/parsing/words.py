@@ -93,12 +93,18 @@ def float_of(typing: TypingContext, bits: types.Integer) -> Made:
 
 
 @part
-def digits_in(word: np.uint64) -> int:
-    """How many bytes from the lowest on are digits; `word` has ZEROS taken off by exclusive or.
+def gaps_in(word: np.uint64) -> np.uint64:
+    """A bit for every byte that is no digit; `word` has ZEROS taken off by exclusive or.
 
-    A byte above 9 may carry into those above it, and only these: the lowest that is no digit is found.
+    A byte of 0x8A and more carries into those above it, and only these: up to the first the bits are right.
     """
-    return zeros_below(((word + TO_EIGHTY) | word) & HIGH) >> 3
+    return ((word + TO_EIGHTY) | word) & HIGH
+
+
+@part
+def digits_in(word: np.uint64) -> int:
+    """How many bytes of such a word, from the lowest on, are digits."""
+    return zeros_below(gaps_in(word)) >> 3
 
 
 @part
