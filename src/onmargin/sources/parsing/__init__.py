@@ -1,1 +1,1 @@
-"""Loops over the bytes of files. Their machine code has a fingerprint of its own."""
+"""Compiled parsers over bytes, with a fingerprint of their own."""
