@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .namespaces import Namespaces
 from .text import Text
 
-__all__ = ["Text"]
+__all__ = ["Namespaces", "Text"]

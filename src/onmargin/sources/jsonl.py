@@ -75,7 +75,10 @@ class JSONLines:
             value = record.pop(str(self.target), None)
             if value is None or isinstance(value, list):
                 raise _Flaw(0, f"a label or number in {shown(self.target)}")
-            parts["target"] = value if isinstance(value, str) else repr(float(_number(value, str(self.target))))
+            if not isinstance(value, str):
+                number = _number(value, str(self.target))
+                value = str(value) if isinstance(value, int) and not isinstance(value, bool) else repr(number)
+            parts["target"] = value
         for role, name in (("weight", self.roles.weight), ("group", self.roles.group), ("id", self.roles.id)):
             if name is not None:
                 value = record.pop(str(name), None)

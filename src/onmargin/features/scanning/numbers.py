@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...compiled.parts import routine
+from numba import njit
+
+from ...compiled.inlined import INLINED
 
 GOOD, LONG, BAD = 0, 1, 2  # read; right in form, but Python's float must round it; no number, or 1e308 and more
 EXACT = 1 << 53
@@ -12,7 +14,7 @@ POWERS = 10.0 ** np.arange(23)  # all of them exact
 LARGEST = 308  # powers of ten
 
 
-@routine
+@njit(_nrt=False, nogil=True, error_model="numpy", **INLINED)  # no arithmetic may be rearranged here
 def decimal(buffer: np.ndarray, start: int, stop: int) -> tuple[float, int]:
     """The number in buffer[start:stop] and GOOD, LONG or BAD; nan and inf are no numbers here.
 
