@@ -45,9 +45,14 @@ class Format(Protocol):
     bytes_read, bytes_total : of the files as they lie on the disk; None where nobody knows.
     """
 
-    again: bool
-    live: bool
-    skipped: int
+    @property
+    def again(self) -> bool: ...
+
+    @property
+    def live(self) -> bool: ...
+
+    @property
+    def skipped(self) -> int: ...
 
     @property
     def bytes_read(self) -> int: ...

@@ -19,18 +19,32 @@ class Parser(Protocol):
 
 
 class Refusals:
-    """Bad lines: the first stops (`on_error="stop"`), or they are left out and counted ("skip")."""
+    """Bad lines: the first stops (`on_error="stop"`), or they are left out and counted ("skip").
+
+    first : what was wrong with the first that was left out.
+    """
 
     def __init__(self, on_error: str) -> None:
         require_on_error(on_error)
-        self.skips, self.count, self.last = on_error == "skip", 0, ""
+        self.skips, self.count, self.first = on_error == "skip", 0, ""
 
-    def __call__(self, error: BadFile, lines: int = 1) -> None:
-        """Raise it, or leave so many lines out."""
+    def begun(self) -> None:
+        """From the beginning again."""
+        self.count, self.first = 0, ""
+
+    def __call__(self, chunk: Chunk, offset: int, length: int, wanted: str) -> None:
+        """A bad place within a chunk: the line is told (that takes a look at all lines before it), or counted."""
+        if not self.skips or not self.count:
+            self.told(chunk.refusal(offset, length, wanted))
+        else:
+            self.count += 1
+
+    def told(self, error: BadFile) -> None:
+        """Raise it, or count."""
         if not self.skips:
             raise error
-        self.count += lines
-        self.last = str(error)
+        self.count += 1
+        self.first = self.first or str(error)
 
 
 class LineFormat:
@@ -67,7 +81,7 @@ class LineFormat:
 
     def pieces(self) -> Iterator[Block]:
         """Blocks of any size, in order."""
-        self.refusals.count = 0
+        self.refusals.begun()
         for block in self.parser.blocks(self.chunks, self.refusals):
             if height(block.rows):
                 yield block
@@ -77,4 +91,4 @@ def chunks_of(paths: Paths | Chunks, keep: bool = True) -> Chunks:
     """Chunks of files, or those that were given."""
     if hasattr(paths, "live") and hasattr(paths, "__iter__"):
         return cast("Chunks", paths)
-    return Lines(cast("Paths", paths), keep=keep)
+    return Lines(paths, keep=keep)

@@ -17,11 +17,12 @@ MOST_WAITING = 1 << 16  # messages; then the server is made to wait
 
 
 class NatsSubject:
-    """Messages of a subject from the moment this is made; what the server had to drop is an error, never silent."""
+    """Messages of a subject from the moment this is made; what the server had to drop is an error."""
 
-    live, again, bytes_total = True, False, None
+    live, again = True, False
+    bytes_total: int | None = None
 
-    def __init__(self, url: str, subject: str, *, idle: float | None = None, timeout: float = 10.0) -> None:
+    def __init__(self, url: str, subject: str, *, idle: float | None = None, timeout: int = 10) -> None:
         try:
             import nats
         except ImportError:
@@ -133,9 +134,7 @@ class NatsSubject:
             self._loop.close()
 
 
-def stream(
-    url: str, subject: str, format: str, *, idle: float | None = None, **options: object
-) -> Source:
+def stream(url: str, subject: str, format: str, *, idle: float | None = None, **options: object) -> Source:
     """Blocks of the messages of a NATS subject from now on; needs `pip install onmargin[nats]`.
 
     url : like nats://localhost:4222. idle : seconds without anything new after which it ends; None: never.
