@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.soaking import either
 
 import onmargin as om
 from onmargin.errors import BadInput, NoFile
 from onmargin.sources import real
-from tests.soaking import either
 
 LISTED = om.datasets.names()
 LARGE = ("mnist", "news20", "enron_spam", "mq2007_agg", "usps")  # seconds each
@@ -124,7 +124,8 @@ def test_harder_streams_are_labelled_by_their_comparators():
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: om.datasets.separable(margin=0), lambda: om.datasets.circle(0), lambda: om.datasets.imbalanced(share=0),
+        lambda: om.datasets.separable(margin=0), lambda: om.datasets.circle(0),
+        lambda: om.datasets.imbalanced(share=0),
         lambda: om.datasets.keyword_patterns(own=100), lambda: om.datasets.switching(0),
         lambda: om.datasets.views(informative=30), lambda: om.datasets.drifting_classes(classes=1),
         lambda: om.datasets.related_tasks(few=0), lambda: om.datasets.sparse_words(5, 10, 20),

@@ -10,11 +10,11 @@ import re
 import numpy as np
 import pytest
 from sklearn.utils import murmurhash3_32
+from tests.soaking import either, soaked
+from tests.sources import writing
 
 import onmargin as om
 from onmargin.errors import OnmarginError
-from tests.soaking import either, soaked
-from tests.sources import writing
 
 LINES = either(20_000, 250_000)
 ODD = [*b" |:\t,\"'{}[]\\0123456789+-.eExnaif_\r\n\x00\x7f#", 0xC3, 0xFF, 0xE2]
@@ -257,7 +257,7 @@ def test_parquet(tmp_path):
 @soaked
 @pytest.mark.parametrize("packing", [".gz", ".xz", ".bz2", ".zst"])
 def test_packed_files_that_are_damaged(tmp_path, packing):
-    """Whole lines before the damage may be read; the damage itself is told, or (bytes of no meaning) nothing lost."""
+    """The damage is told, or nothing was lost (bytes without a meaning)."""
     draw = np.random.default_rng(0)
     data = writing.text(writing.rows(300))
     whole = writing.packed(data, packing)

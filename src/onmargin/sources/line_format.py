@@ -33,7 +33,7 @@ class Refusals:
         self.count, self.first = 0, ""
 
     def __call__(self, chunk: Chunk, offset: int, length: int, wanted: str) -> None:
-        """A bad place within a chunk: the line is told (that takes a look at all lines before it), or counted."""
+        """A bad place within a chunk: it is told (for which all lines before are looked at), or counted."""
         if not self.skips or not self.count:
             self.told(chunk.refusal(offset, length, wanted))
         else:

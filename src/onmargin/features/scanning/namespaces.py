@@ -98,8 +98,8 @@ def words(
     """Read every row; how many features, and how many numbers Python must round.
 
     Feature k: hashes[k], values[k], the hash spaces[k] and the first letter letters[k] of its namespace, the
-    bytes of its name places[k] = (start, stop, the namespace's start, stop). Row i has features ends[i - 1] to
-    ends[i]; a bad one has none, and troubles[i] = (what, where). longs[j] = (feature, start, stop, other):
+    bytes of its name places[k] = (start, stop, the namespace's start, stop). Row i has features ends[i - 1]
+    to ends[i]; a bad one has none, and troubles[i] = (what, where). longs[j] = (feature, start, stop, other):
     values from this feature up to the other are yet to be multiplied by the number in these bytes.
     """
     count, long = 0, 0

@@ -1,4 +1,4 @@
-"""Generated streams beyond one fixed rule of two classes: many classes, several views, rules that change."""
+"""Generated streams beyond one fixed rule: many classes, several views, rules that change."""
 
 from __future__ import annotations
 
