@@ -22,7 +22,9 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, Normalizer, StandardScaler
 
 from ..errors import BadInput, shown
+from ..features.steps import FeatureStep
 from ..models.layout import MOST_PLACES, Misfit, Wanted, check_arrays, count, truth
+from .own_steps import OWN, is_own, state_without_arrays, step_of
 from .step_parameters import check_parameters, is_vocabulary, is_words
 
 Facts = dict[str, object]
@@ -58,6 +60,13 @@ class Estimator(Protocol):
         """By name."""
 
 
+class Outputs(Protocol):
+    """What may give frames."""
+
+    def set_output(self, *, transform: object) -> object:
+        """Of this kind from now on."""
+
+
 # ---- into a file
 
 
@@ -86,10 +95,13 @@ def _packed(name: str, step: object, prefix: str, arrays: Arrays) -> Facts:
     if step is None or isinstance(step, str) and step == PASSTHROUGH:
         return {"name": name, "class": PASSTHROUGH}
     kind = type(step)
+    if isinstance(step, FeatureStep) and is_own(step):
+        state = state_without_arrays(step, f"{prefix}own", arrays)
+        return {"name": name, "class": kind.__name__, "own": state, "output": _output(step)}
     if kind not in STEPS_KEPT:
         raise BadInput(
             f"the step {name!r} is a {kind.__name__}, which cannot be saved without pickle; wanted one of "
-            f"{', '.join(NAMED)}, and a learner of this library as the last"
+            f"{', '.join([*OWN, *NAMED])}, and a learner of this library as the last"
         )
     parameters = cast(Estimator, step).get_params(deep=False)
     check_parameters(name, kind, parameters)
@@ -100,9 +112,13 @@ def _packed(name: str, step: object, prefix: str, arrays: Arrays) -> Facts:
             f"the step {name!r} ({kind.__name__}) has the attribute {strange[0]!r}, which cannot be saved"
         )
     found = {one: _fact(name, one, held[one], prefix, arrays) for one in STEPS_KEPT[kind] if one in held}
-    output = held.get("_sklearn_output_config", {}).get("transform")
     kept = {one: _plain(value) for one, value in parameters.items()}
-    return {"name": name, "class": kind.__name__, "parameters": kept, "found": found, "output": output}
+    return {"name": name, "class": kind.__name__, "parameters": kept, "found": found, "output": _output(step)}
+
+
+def _output(step: object) -> object:
+    """What `set_output` was given."""
+    return vars(step).get("_sklearn_output_config", {}).get("transform")
 
 
 def _plain(value: object) -> object:
@@ -171,6 +187,10 @@ def _made(facts: object, prefix: str, arrays: Arrays) -> Step:
     name, known = facts["name"], facts["class"]
     if known == PASSTHROUGH:
         return Step(name, PASSTHROUGH, None, None, True)
+    if known in OWN:
+        own = step_of(known, facts["own"], f"{prefix}own", arrays)
+        _set_output(name, own, facts["output"])
+        return Step(name, own, None, own.width())
     if known not in NAMED:
         raise Misfit(f"its step {shown(known)} is none that this version knows")
     kind, found = NAMED[known], facts["found"]
@@ -180,12 +200,16 @@ def _made(facts: object, prefix: str, arrays: Arrays) -> Step:
     if not isinstance(found, dict) or found.keys() - set(STEPS_KEPT[kind]):
         raise Misfit(f"its step {name!r} has found what a {known} does not find")
     gives = _restored(name, step, kind, found, prefix, arrays)
-    if facts["output"] not in OUTPUTS:
-        raise Misfit(f"its step {name!r} has an unknown output")
-    if facts["output"] is not None:
-        step.set_output(transform=facts["output"])
+    _set_output(name, step, facts["output"])
     takes = gives if "n_features_in_" in found else None
     return Step(name, step, takes, gives, not found and kind is Normalizer)
+
+
+def _set_output(name: str, step: Outputs, output: object) -> None:
+    if output not in OUTPUTS:
+        raise Misfit(f"its step {name!r} has an unknown output")
+    if output is not None:
+        step.set_output(transform=output)
 
 
 def _value(value: object) -> object:
