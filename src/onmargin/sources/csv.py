@@ -47,6 +47,7 @@ class CSVLines:
             raise BadInput(f"types has {shown(wrong[0])}; wanted 'number' or 'text'")
         self.roles, self.header, self.newlines = roles, header, newlines
         self.delimiter, self.types = delimiter, dict(types or {})
+        self.key = f"csv {roles!r} {delimiter!r} {header} {newlines} {self.types}"
         self.reader = TableReader(roles)
         self.names: list[str] = []
         self.kinds: dict[str, str] = {}

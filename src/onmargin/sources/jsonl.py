@@ -36,6 +36,7 @@ class JSONLines:
             if name is not None and not isinstance(name, str):
                 raise BadInput(f"the field {shown(name)}; wanted fields of JSON by name")
         self.roles, self.target = roles, roles.target
+        self.key = f"jsonl {roles!r} {self.drop}"
         self.words = TargetWords(roles.labels)
         self._quick = _Quick(roles, self.words) if roles.text is not None and _has_arrow() else None
 

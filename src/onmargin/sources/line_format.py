@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol, cast
 
 from ..errors import BadFile
@@ -12,6 +12,11 @@ from .opening import Chunk, Chunks, Lines, Paths
 
 class Parser(Protocol):
     """Chunks of lines to blocks; what is wrong with a line is told to `refuse`, which raises or counts."""
+
+    @property
+    def key(self) -> str:
+        """Its name and options."""
+        ...
 
     def blocks(self, chunks: Iterable[Chunk], refuse: Refusals) -> Iterator[Block]:
         """A block for every chunk or so."""
@@ -78,6 +83,16 @@ class LineFormat:
     def bytes_total(self) -> int | None:
         """None where nobody knows."""
         return self.chunks.bytes_total
+
+    @property
+    def files(self) -> Sequence[object]:
+        """What it reads."""
+        return self.chunks.files
+
+    def key(self) -> str | None:
+        """What decides the rows, for a cache; None: something that is no file."""
+        files = self.chunks.key()
+        return None if files is None else f"{self.parser.key} {self.refusals.skips} {files}"
 
     def pieces(self) -> Iterator[Block]:
         """Blocks of any size, in order."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import queue
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ..errors import BadInput, extra, shown
 from .blocks import Source
@@ -59,6 +59,15 @@ class NatsSubject:
     def bytes_read(self) -> int:
         """Since the beginning."""
         return self.arrivals.bytes_read
+
+    @property
+    def files(self) -> Sequence[object]:
+        """Its name: it is no file for a cache."""
+        return [self.arrivals.name]
+
+    def key(self) -> str | None:
+        """None: what arrives is not kept."""
+        return None
 
     @property
     def stop(self) -> threading.Event:

@@ -15,7 +15,7 @@ from .blocks import ROWS, Block, Features, Rows, Source, height
 from .columns import Column, Roles, TableReader
 from .default_features import default_features, read_whole
 from .line_format import Refusals
-from .opening import STDIN, One, Paths, every_file, name_of
+from .opening import STDIN, Lines, One, Paths, every_file, name_of
 
 
 class ParquetFiles:
@@ -36,6 +36,11 @@ class ParquetFiles:
     def skipped(self) -> int:
         """Bad rows left out since the beginning."""
         return self.refusals.count
+
+    def key(self) -> str | None:
+        """What decides the rows, for a cache; None: something that is no file."""
+        files = Lines(self.files).key()
+        return None if files is None else f"parquet {self.roles!r} {self.refusals.skips} {files}"
 
     def pieces(self) -> Iterator[Block]:
         """A block for each batch of rows."""

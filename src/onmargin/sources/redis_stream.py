@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import cast
 
 from ..errors import BadFile, BadInput, extra, shown
@@ -51,6 +51,15 @@ class RedisStream:
     def bytes_read(self) -> int:
         """Since the beginning."""
         return self.arrivals.bytes_read
+
+    @property
+    def files(self) -> Sequence[object]:
+        """Its name: it is no file for a cache."""
+        return [self.arrivals.name]
+
+    def key(self) -> str | None:
+        """None: what arrives is not kept."""
+        return None
 
     @property
     def stop(self) -> threading.Event:

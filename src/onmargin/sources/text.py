@@ -20,6 +20,7 @@ class TabLines:
 
     def __init__(self, labels: str = "auto", labelled: bool = True) -> None:
         self.targets, self.labelled = TargetWords(labels), labelled
+        self.key = f"text {labels} {labelled}"
 
     def blocks(self, chunks: Iterable[Chunk], refuse: Refusals) -> Iterator[Block]:
         """A block a chunk; its rows are texts within the chunk."""

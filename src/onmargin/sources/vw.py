@@ -39,6 +39,8 @@ WANTED = {
 class VWLines:
     """Reads the lines: targets (NaN where a line has none), importances, tags, and the features as texts."""
 
+    key = "vw"
+
     def blocks(self, chunks: Iterable[Chunk], refuse: Refusals) -> Iterator[Block]:
         """A block a chunk; its rows are the texts from the first bar on."""
         for chunk in chunks:

@@ -18,10 +18,16 @@ Parts = tuple[Rows, np.ndarray, np.ndarray | None]
 class Held:
     """Arrays in memory as a format: one piece."""
 
-    again, live, skipped, bytes_read, bytes_total = True, False, 0, 0, None
+    again, live, skipped, bytes_read = True, False, 0, 0
+    bytes_total: int | None = None
+    files: Sequence[object] = ()
 
     def __init__(self, X: Rows, y: np.ndarray, groups: np.ndarray | None = None) -> None:
         self.block = Block(X, y, None, groups)
+
+    def key(self) -> str | None:
+        """None: it is no file."""
+        return None
 
     def pieces(self) -> Iterator[Block]:
         """All of it."""
