@@ -10,11 +10,11 @@ import re
 import numpy as np
 import pytest
 from sklearn.utils import murmurhash3_32
-from tests.soaking import either, soaked
-from tests.sources import writing
 
 import onmargin as om
 from onmargin.errors import OnmarginError
+from tests.soaking import either, soaked
+from tests.sources import writing
 
 LINES = either(20_000, 250_000)
 ODD = [*b" |:\t,\"'{}[]\\0123456789+-.eExnaif_\r\n\x00\x7f#", 0xC3, 0xFF, 0xE2]

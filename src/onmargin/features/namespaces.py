@@ -67,6 +67,11 @@ class Namespaces(FeatureStep):
 
     # ---- rows
 
+    @property
+    def is_fixed(self) -> bool:
+        """Nothing is learned: a cache may keep the rows."""
+        return not self.names
+
     def transform(self, X: object) -> sp.csr_matrix:
         """CSR of the texts (a list, `Texts`), float64; a bad one is refused with its number and place."""
         return self._rows(X, None)
