@@ -124,7 +124,7 @@ def test_products_beyond_all_measure_are_refused():
     with pytest.raises(BadInput, match="row 0 makes 50005000 products"):
         om.features.Namespaces(interactions=["aa"]).transform([row])
     with pytest.raises(BadInput, match="row 0: its numbers multiply beyond"):
-        om.features.Namespaces(interactions=["aa"]).transform(["|a x:1e300"])
+        om.features.Namespaces(interactions=["aaaa"]).transform(["|a x:1e99 y:1e90"])
 
 
 # ---- numbers
@@ -148,9 +148,9 @@ def test_decimals_are_those_of_python_or_left_to_it(text):
     if how == GOOD:
         assert wanted is not None and repr(float(value)) == repr(wanted)
     elif how == LONG:
-        assert wanted is not None and np.isfinite(wanted)
+        assert wanted is not None and abs(wanted) < 1e100
     else:
-        assert how == BAD and (wanted is None or abs(wanted) > 1e307 or not np.isfinite(wanted))
+        assert how == BAD and (wanted is None or abs(wanted) >= 1e100)
 
 
 def decimal_of(data, start, stop):

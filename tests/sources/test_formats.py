@@ -123,7 +123,7 @@ BAD = {
     "csv": (b"a,b,label\n" + 19 * b"1,x,ham\n" + b"2,y\nz,y,ham\n4,y,spam\n", 2, 21, "3 values, found 2"),
     "jsonl": (b'{"label": "ham"}\n{"label": \n{"labe": 1}\n{"label": "spam"}\n', 2, 2, "JSON"),
     "text": (b"ham\tx\nno tab here\n\xff\xfe\tx\nspam\ty\n", 2, 2, "a tab between label and text"),
-    "vw": (b"1 |a x\n1 |a x:y\nham |a x\n-1 |a x\n", 2, 2, "a finite number after the colon"),
+    "vw": (b"1 |a x\n1 |a x:y\nham |a x\n-1 |a x\n", 2, 2, "a finite number"),
 }  # fmt: skip
 
 

@@ -30,7 +30,7 @@ MOST_FACTORS = 8
 KEPT = LOW >> 1  # of a hash, in the table of names
 WANTED = {
     NO_BAR: "a bar: |namespace feature:value ...",
-    NO_NUMBER: "a finite number after the colon",
+    NO_NUMBER: "a finite number (below 1e100) after the colon",
     TWO_NUMBERS: "one number after a name: feature:value",
 }
 ANY, LETTER, WHOLE = 0, 1, 2  # how a factor knows its namespace
