@@ -182,10 +182,13 @@ class Source:
 
     def whole(self) -> Block:
         """All that there is, as one block."""
-        blocks = list(self.blocks())
+        as_they_come = self.features is None and not self.depth
+        blocks = list(self.format.pieces() if as_they_come else self.blocks())
         if not blocks:
             raise BadInput("the source holds no example")
-        return joined(blocks)
+        block = joined(blocks)
+        self.seen = height(block.rows)
+        return self._made(block) if as_they_come else block
 
 
 def is_source(value: object) -> bool:
