@@ -16,7 +16,7 @@ from onmargin.errors import OnmarginError
 from tests.soaking import either, soaked
 from tests.sources import writing
 
-LINES = either(20_000, 250_000)
+LINES = either(20_000, 200_000)
 ODD = [*b" |:\t,\"'{}[]\\0123456789+-.eExnaif_\r\n\x00\x7f#", 0xC3, 0xFF, 0xE2]
 NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 BITS = 16
