@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
+from sklearn.pipeline import Pipeline
 from sklearn.utils import murmurhash3_32
 
 import onmargin as om
@@ -165,3 +166,14 @@ def test_compiled_numbers_are_exact():
     ]
     X = om.features.Namespaces(bits=20).transform([f"|a x:{text}" for text in texts])
     assert X.data.tolist() == [float(text) for text in texts]
+
+
+def test_a_pipeline_is_saved_with_its_names(tmp_path):
+    rows, y = ["|a x:1 |b y", "|a z |b y:2"] * 20, [1, -1] * 20
+    step = om.features.Namespaces(bits=12, interactions=["ab"], names=True)
+    made = Pipeline([("features", step), ("model", om.PassiveAggressiveClassifier())]).fit(rows, y)
+    om.save(made, tmp_path / "model.onm")
+    again = om.load(tmp_path / "model.onm")
+    assert np.array_equal(again.decision_function(rows), made.decision_function(rows))
+    assert again[0].get_params() == step.get_params()
+    assert om.top_features(again, 1)["feature"].tolist() == ["a^x*b^y"]

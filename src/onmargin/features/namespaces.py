@@ -253,7 +253,8 @@ def _refuse(texts: Texts, rows: slice, troubles: np.ndarray) -> None:
 
 def _most(texts: Texts, rows: slice) -> int:
     """Features that the rows may have: one takes two bytes."""
-    return int((texts.stops[rows] - texts.starts[rows]).sum()) // 2 + (rows.stop - rows.start) + 1
+    starts, stops = texts.starts[rows], texts.stops[rows]
+    return int((stops - starts).sum()) // 2 + len(starts) + 1
 
 
 class _Room:
