@@ -142,7 +142,7 @@ def test_a_part_is_still_a_python_function():
 
 
 def test_only_compiled_and_learn_hold_what_is_compiled():
-    """Editing any other file recompiles no loop; theirs are all in the fingerprint. Parsers have their own."""
+    """Editing any other file recompiles no loop; theirs are all in the fingerprint. Parsers have one."""
     marks = re.compile(r"^\s*@(part|routine|summing|formula|specialise|njit|overload)\b", re.M)
     holders = {path for path in PACKAGE.rglob("*.py") if marks.search(path.read_text())}
     loops = {path for path in holders if path.parent != PACKAGE / "sources" / "parsing"}
