@@ -142,20 +142,12 @@ def test_a_part_is_still_a_python_function():
 
 
 def test_only_compiled_and_learn_hold_what_is_compiled():
-<<<<<<< HEAD
     """Editing any other file recompiles nothing; theirs are all in the fingerprint."""
     marks = re.compile(r"^\s*@(part|routine|summing|formula|specialise|njit)\b|^\s*@overload\(", re.M)
     holders = {path for path in PACKAGE.rglob("*.py") if marks.search(path.read_text())}
     own = {path.parent for path in PACKAGE.rglob("kept.py")}  # folders with a fingerprint of their own
     of_learners = {path for path in holders if path.parent not in own}
     assert {path.relative_to(PACKAGE).parts[0] for path in of_learners} == {"compiled", "learn"}
-=======
-    """Editing any other file recompiles no loop; theirs are all in the fingerprint. Parsers have one."""
-    marks = re.compile(r"^\s*@(part|routine|summing|formula|specialise|njit|overload)\b", re.M)
-    holders = {path for path in PACKAGE.rglob("*.py") if marks.search(path.read_text())}
-    loops = {path for path in holders if path.parent != PACKAGE / "sources" / "parsing"}
-    assert {path.relative_to(PACKAGE).parts[0] for path in loops} == {"compiled", "learn"}
->>>>>>> 0a32ba1af90ac5144468e263077ea3b3d9c60130
 
 
 def test_modules_may_share_their_last_name():

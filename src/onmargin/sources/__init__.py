@@ -1,4 +1,3 @@
-<<<<<<< HEAD
 """Where examples come from: `om.sources.<format>.read` and `.stream`, each loaded on first use."""
 
 from importlib import import_module
@@ -22,26 +21,3 @@ def __getattr__(name: str) -> object:
 
 def __dir__() -> list[str]:
     return sorted(__all__)
-=======
-"""Where examples come from: a module for each format, with `read(path)` and `stream(path)`.
-
-Formats load on first use: learners know blocks, and need no parser.
-"""
-
-from __future__ import annotations
-
-from importlib import import_module
-from types import ModuleType
-
-FORMATS = ("svmlight",)
-
-
-def __getattr__(name: str) -> ModuleType:
-    if name in FORMATS:
-        return import_module(f".{name}", __name__)
-    raise AttributeError(f"om.sources has no {name!r}; there are {', '.join(FORMATS)}")
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *FORMATS})
->>>>>>> 0a32ba1af90ac5144468e263077ea3b3d9c60130
