@@ -57,6 +57,7 @@ _HOMES = {
     "features": "",
     "kernels": "",
     "metrics": "",
+    "sources": "",
 }
 _MODULES = {
     "conformance": "protocols.conformance",
@@ -64,6 +65,7 @@ _MODULES = {
     "features": "features",
     "kernels": "kernels",
     "metrics": "results.metrics",
+    "sources": "sources",
 }
 
 __all__ = ["__version__", *_HOMES]

@@ -9,11 +9,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from .namespaces import Namespaces
     from .table import Table
     from .text import Text
 
-__all__ = ["Table", "Text"]
-_HOMES = {"Table": "table", "Text": "text"}
+__all__ = ["Namespaces", "Table", "Text"]
+_HOMES = {"Namespaces": "namespaces", "Table": "table", "Text": "text"}
 
 
 def __getattr__(name: str) -> object:

@@ -128,6 +128,14 @@ class Texts(Sequence[str]):
         pieces = b"".join(map(view.__getitem__, map(slice, self.starts.tolist(), self.stops.tolist())))
         return Texts(pieces, starts, stops)
 
+    @classmethod
+    def joined(cls, parts: Sequence[Texts]) -> Texts:
+        """The texts of several, one after the other, in a buffer of their own."""
+        packed = [part.packed() for part in parts]
+        sizes = np.concatenate([part.stops - part.starts for part in packed])
+        stops = np.cumsum(sizes)
+        return cls(np.concatenate([part.buffer for part in packed]), stops - sizes, stops)
+
 
 def _listed(texts: Iterable[str]) -> Sequence[str]:
     if isinstance(texts, str | bytes):
