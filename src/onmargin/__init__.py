@@ -56,12 +56,14 @@ _HOMES = {
     "datasets": "",
     "kernels": "",
     "metrics": "",
+    "sources": "",
 }
 _MODULES = {
     "conformance": "protocols.conformance",
     "datasets": "sources.datasets",
     "kernels": "kernels",
     "metrics": "results.metrics",
+    "sources": "sources",
 }
 
 __all__ = ["__version__", *_HOMES]
