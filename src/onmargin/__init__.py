@@ -54,6 +54,7 @@ _HOMES = {
     "load": "protocols.files",
     "conformance": "",
     "datasets": "",
+    "features": "",
     "kernels": "",
     "metrics": "",
     "sources": "",
@@ -61,6 +62,7 @@ _HOMES = {
 _MODULES = {
     "conformance": "protocols.conformance",
     "datasets": "sources.datasets",
+    "features": "features",
     "kernels": "kernels",
     "metrics": "results.metrics",
     "sources": "sources",
