@@ -18,7 +18,7 @@ class Mix(NamedTuple):
 
     truth: Label
     answer: Label
-    count: int
+    times: int
 
 
 class Confusion:
@@ -29,7 +29,7 @@ class Confusion:
     >>> seen.labels, seen.table().tolist()
     (['ham', 'spam'], [[2, 0], [1, 0]])
     >>> seen.mixed()
-    [Mix(truth='spam', answer='ham', count=1)]
+    [Mix(truth='spam', answer='ham', times=1)]
     """
 
     def __init__(self) -> None:
@@ -62,7 +62,7 @@ class Confusion:
     def mixed(self, k: int = 10) -> list[Mix]:
         """The k pairs that were mixed up most often."""
         wrong = [Mix(*pair, count) for pair, count in self.counts.items() if pair[0] != pair[1]]
-        return sorted(wrong, key=lambda mix: (-mix.count, str(mix.truth), str(mix.answer)))[:k]
+        return sorted(wrong, key=lambda mix: (-mix.times, str(mix.truth), str(mix.answer)))[:k]
 
 
 def _rank(label: Label) -> float:

@@ -130,7 +130,7 @@ def _confusion(progress: Progress) -> str:
         return ""
     labels, counts = seen.labels, seen.table()
     if len(labels) > SHOWN:
-        lines = [[str(mix.truth), str(mix.answer), f"{mix.count:,}"] for mix in seen.mixed(TOP)]
+        lines = [[str(mix.truth), str(mix.answer), f"{mix.times:,}"] for mix in seen.mixed(TOP)]
         head = f"<p>{len(labels):,} labels; the pairs that were mixed up most often:</p>"
         return head + _table(("true", "answered", "times"), lines)
     share = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
@@ -179,7 +179,8 @@ def _features(model: object, learner: object) -> str:
     for label, own in groups[:OUTPUTS]:
         rows = "".join(
             f'<tr><td>{_safe(feature)}</td><td class="n">{weight:+.4g}</td>'
-            f'<td><span class="bar" style="width:{6 * abs(weight) / largest:.2f}rem;background:{_side(weight)}"></span></td></tr>'
+            f'<td><span class="bar" style="width:{6 * abs(weight) / largest:.2f}rem;'
+            f'background:{_side(weight)}"></span></td></tr>'
             for _, feature, weight in own
             if weight != 0.0
         )
