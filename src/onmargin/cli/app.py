@@ -11,7 +11,8 @@ from typing import Annotated
 import typer
 
 from .. import __version__
-from . import algorithms, demo, warm
+from . import algorithms, data, demo, label, sweep, warm
+from .parameters import WithParameters
 
 SETTINGS = Path("onmargin.toml")
 USAGE, INTERRUPTED = 2, 130  # exit codes
@@ -19,6 +20,9 @@ USAGE, INTERRUPTED = 2, 130  # exit codes
 app = typer.Typer(
     name="onmargin", no_args_is_help=False, rich_markup_mode=None, pretty_exceptions_enable=False
 )
+app.command("sweep", cls=WithParameters)(sweep.sweep)
+app.command("label", cls=WithParameters)(label.label)
+app.add_typer(data.app, name="data")
 app.command("algorithms")(algorithms.algorithms)
 app.command("warm")(warm.warm)
 app.command("demo")(demo.demo)
