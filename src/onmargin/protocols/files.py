@@ -38,9 +38,9 @@ def save(model: Any, path: Path) -> None:
     points at is replaced and the link stays. Several may save to one path at once: one whole file is left.
     Two saves of one model are equal, byte for byte.
 
-    A scikit-learn Pipeline of CountVectorizer, TfidfVectorizer, TfidfTransformer, HashingVectorizer,
-    StandardScaler, MaxAbsScaler, MinMaxScaler or Normalizer that ends in a learner is written whole; other
-    steps, and functions given to these, are refused by name.
+    A scikit-learn Pipeline of the steps in om.features, CountVectorizer, TfidfVectorizer, TfidfTransformer,
+    HashingVectorizer, StandardScaler, MaxAbsScaler, MinMaxScaler or Normalizer that ends in a learner is
+    written whole; other steps, and functions given to these, are refused by name.
 
     >>> import onmargin as om, os, tempfile
     >>> model = om.Perceptron()
