@@ -54,14 +54,18 @@ _HOMES = {
     "load": "protocols.files",
     "conformance": "",
     "datasets": "",
+    "features": "",
     "kernels": "",
     "metrics": "",
+    "sources": "",
 }
 _MODULES = {
     "conformance": "protocols.conformance",
     "datasets": "sources.datasets",
+    "features": "features",
     "kernels": "kernels",
     "metrics": "results.metrics",
+    "sources": "sources",
 }
 
 __all__ = ["__version__", *_HOMES]

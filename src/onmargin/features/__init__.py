@@ -1,1 +1,8 @@
-"""Examples as rows: tables of numbers, names of features as slots."""
+"""Examples as rows: raw texts and tables made numbers, names of features as columns and slots."""
+
+from __future__ import annotations
+
+from .namespaces import Namespaces
+from .text import Text
+
+__all__ = ["Namespaces", "Text"]

@@ -1,0 +1,66 @@
+"""Machine code of loops over bytes, kept on disk: what is learned by is not compiled anew when they change.
+
+The fingerprint of learners covers `compiled` and `learn` alone. A loop that is kept here has one of the files
+in the folders it names; parts from other folders than those must not be used in it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from types import FunctionType
+
+from numba import njit
+
+from ...compiled.parts import LOOP, PACKAGE, MachineCode, Part, plain
+
+SCANNING = "features/scanning"
+to_disk: Callable[[FunctionType], object] = MachineCode
+
+
+@cache
+def text_of(*folders: str) -> str:
+    """Eight hex digits of the source files in these folders of the package, and of the compiler's options."""
+    digest = hashlib.sha256(repr(sorted((name, str(value)) for name, value in _options())).encode())
+    for folder in folders:
+        for path in sorted((PACKAGE / folder).glob("*.py")):
+            digest.update(path.relative_to(PACKAGE).as_posix().encode())
+            digest.update(path.read_bytes())
+    return digest.hexdigest()[:8]
+
+
+def _options() -> list[tuple[str, object]]:
+    return [(name, sorted(value) if isinstance(value, set) else value) for name, value in LOOP.items()]
+
+
+def kept_for(*folders: str) -> Callable[[Part], Part]:
+    """A decorator: compile a loop at its first call, and keep it beside its source."""
+    mark = text_of(SCANNING, *(folder for folder in folders if folder != SCANNING))
+
+    def keep(loop: Part) -> Part:
+        source = plain(loop)
+        name = f"{source.__name__}_{mark}"
+        named = FunctionType(source.__code__, source.__globals__, name, source.__defaults__)
+        named.__qualname__, named.__module__, named.__doc__ = name, source.__module__, source.__doc__
+        made = njit(**LOOP)(named)
+        if hasattr(made, "py_func"):  # (not where Numba is switched off)
+            made._cache = to_disk(made.py_func)
+        result: Part = made
+        return result
+
+    return keep
+
+
+kept: Callable[[Part], Part] = kept_for(SCANNING)
+
+
+def clear_stale(folder: str = SCANNING) -> int:
+    """Remove machine code of other fingerprints that lies in the folder's own cache; how many files."""
+    removed = 0
+    for path in (PACKAGE / Path(folder) / "__pycache__").glob("*.nb[ic]"):
+        if f"_{text_of(SCANNING, *(() if folder == SCANNING else (folder,)))}-" not in path.name:
+            path.unlink(missing_ok=True)
+            removed += 1
+    return removed

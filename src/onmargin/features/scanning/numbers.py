@@ -1,0 +1,72 @@
+"""Decimal numbers in bytes: exact where one division or product decides, else left to Python's float."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from numba import njit
+
+from ...compiled.inlined import INLINED
+
+GOOD, LONG, BAD = 0, 1, 2  # read; right in form, but Python's float must round it; no number, or 1e308 and more
+EXACT = 1 << 53
+POWERS = 10.0 ** np.arange(23)  # all of them exact
+LARGEST = 308  # powers of ten
+
+
+@njit(_nrt=False, nogil=True, error_model="numpy", **INLINED)  # no arithmetic may be rearranged here
+def decimal(buffer: np.ndarray, start: int, stop: int) -> tuple[float, int]:
+    """The number in buffer[start:stop] and GOOD, LONG or BAD; nan and inf are no numbers here.
+
+    With a mantissa m <= 2^53 and a power 10^e, |e| <= 22, both are exact and so m * 10^e or m / 10^-e is
+    rounded once, which is what float() gives (Clinger 1990).
+    """
+    at = start
+    negative = False
+    if at < stop and (buffer[at] == 45 or buffer[at] == 43):  # - +
+        negative = buffer[at] == 45
+        at += 1
+    mantissa, digits, whole, power, long = 0, 0, 0, 0, False
+    while at < stop and 48 <= buffer[at] <= 57:
+        long |= mantissa > EXACT
+        if not long:
+            mantissa = 10 * mantissa + (np.int64(buffer[at]) - 48)
+        whole += mantissa > 0
+        digits += 1
+        at += 1
+    if at < stop and buffer[at] == 46:  # .
+        at += 1
+        while at < stop and 48 <= buffer[at] <= 57:
+            long |= mantissa > EXACT
+            if not long:
+                mantissa = 10 * mantissa + (np.int64(buffer[at]) - 48)
+                power -= 1
+            digits += 1
+            at += 1
+    if digits == 0:
+        return 0.0, BAD
+    given = 0
+    if at < stop and (buffer[at] == 101 or buffer[at] == 69):  # e E
+        at += 1
+        down = False
+        if at < stop and (buffer[at] == 45 or buffer[at] == 43):
+            down = buffer[at] == 45
+            at += 1
+        first = at
+        while at < stop and 48 <= buffer[at] <= 57:
+            given = min(10 * given + (np.int64(buffer[at]) - 48), 1_000_000_000)
+            at += 1
+        if at == first:
+            return 0.0, BAD
+        given = -given if down else given
+        power += given
+    if at != stop:
+        return 0.0, BAD
+    if mantissa == 0:
+        return (-0.0 if negative else 0.0), GOOD
+    if whole + given > LARGEST:
+        return 0.0, BAD
+    if long or mantissa > EXACT or power < -22 or power > 22:
+        return 0.0, LONG
+    value = mantissa * POWERS[power] if power >= 0 else mantissa / POWERS[-power]
+    return (-value if negative else value), GOOD

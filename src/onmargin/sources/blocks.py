@@ -1,0 +1,252 @@
+"""Blocks of examples, and a source of them: what every format shares."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple, Protocol, TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..errors import BadInput, require_whole, shown
+
+# CSR, an array, a frame, a table of pyarrow, texts: whatever has a length or a shape, and can be cut.
+Rows: TypeAlias = sp.csr_matrix
+# One number or label a row; a list of tuples where a row has several labels.
+Targets: TypeAlias = np.ndarray | list[tuple[float, ...]]
+
+ROWS = 8192  # in a block, unless told
+
+
+class Block(NamedTuple):
+    """Some examples in a row; the last three are None where the format has none."""
+
+    rows: Rows
+    targets: Targets | None
+    weights: np.ndarray | None = None
+    groups: np.ndarray | None = None
+    ids: np.ndarray | None = None
+
+
+class Features(Protocol):
+    """What makes rows of raw ones (`om.features`); with `partial_fit` too, it learns from them first."""
+
+    def transform(self, rows: Rows) -> Rows:
+        """Rows to learn from."""
+        ...
+
+
+class Format(Protocol):
+    """One format at work: pieces of any size, from the beginning each time they are asked for.
+
+    again : can it be read more than once? (standard input, a socket: no)
+    live : does more come later? Then what there is goes out at once.
+    skipped : bad lines left out since the beginning.
+    bytes_read, bytes_total : of the files as they lie on the disk; None where nobody knows.
+    """
+
+    again: bool
+    live: bool
+    skipped: int
+
+    @property
+    def bytes_read(self) -> int: ...
+
+    @property
+    def bytes_total(self) -> int | None: ...
+
+    def pieces(self) -> Iterator[Block]:
+        """Blocks of any size, in order."""
+        ...
+
+
+class Source:
+    """Blocks of `rows` examples (the last has fewer), in bounded memory; they never get narrower.
+
+    columns : columns of the widest block so far, or those given: then no block is narrower or wider.
+    seen : examples given since the beginning.
+    features : what made the rows of raw ones, or None; `learns`: it learns from each block before that.
+    """
+
+    def __init__(
+        self, format: Format, *, rows: int = ROWS, features: Features | None = None, columns: int = 0
+    ) -> None:
+        require_whole("rows", rows)
+        self.format, self.rows, self.features = format, int(rows), features
+        self.columns, self.learns = columns, True
+        self._fixed = columns
+        self.seen = 0
+
+    @property
+    def again(self) -> bool:
+        """Can it be read more than once?"""
+        return self.format.again
+
+    @property
+    def live(self) -> bool:
+        """Does more come later?"""
+        return self.format.live
+
+    @property
+    def skipped(self) -> int:
+        """Bad lines left out since the beginning."""
+        return self.format.skipped
+
+    @property
+    def bytes_read(self) -> int:
+        """Of the files as they lie on the disk."""
+        return self.format.bytes_read
+
+    @property
+    def bytes_total(self) -> int | None:
+        """None where nobody knows (a pipe)."""
+        return self.format.bytes_total
+
+    def __iter__(self) -> Iterator[Block]:
+        return self.blocks()
+
+    def blocks(self, first: int = 0) -> Iterator[Block]:
+        """Blocks from the beginning, without the first so many examples (they are read, and not given)."""
+        self.seen = first
+        for block in regrouped(self.format.pieces(), self.rows, first, self.live):
+            made = self._made(block)
+            self.seen += height(made.rows)
+            yield made
+
+    def _made(self, block: Block) -> Block:
+        rows = block.rows
+        if self.features is not None:
+            learn = getattr(self.features, "partial_fit", None)
+            if learn is not None and self.learns:
+                learn(rows)
+            rows = self.features.transform(rows)
+        if sp.issparse(rows):
+            self.columns = max(self.columns, rows.shape[1])
+            rows = as_wide(rows, self.columns)
+        elif len(getattr(rows, "shape", ())) == 2:
+            self.columns = max(self.columns, rows.shape[1])
+        return block._replace(rows=rows)
+
+    def whole(self) -> Block:
+        """All that there is, as one block."""
+        blocks = list(self.blocks())
+        if not blocks:
+            raise BadInput("the source holds no example")
+        return joined(blocks)
+
+
+def is_source(value: object) -> bool:
+    """Is it something that gives blocks?"""
+    return callable(getattr(value, "blocks", None)) and hasattr(value, "again")
+
+
+def require_on_error(on_error: str) -> None:
+    """Refuse all but the two there are."""
+    if on_error not in ("stop", "skip"):
+        raise BadInput(f"on_error={shown(on_error)}; wanted 'stop' or 'skip'")
+
+
+# ---- cutting and joining
+
+
+def regrouped(pieces: Iterable[Block], rows: int, first: int = 0, at_once: bool = False) -> Iterator[Block]:
+    """Pieces of any size as blocks of `rows`, without the first so many; `at_once`: none waits for more."""
+    waiting: list[Block] = []
+    count = 0
+    for piece in pieces:
+        size = height(piece.rows)
+        start = min(first, size)
+        first -= start
+        while start < size:
+            stop = min(size, start + rows - count)
+            waiting.append(cut(piece, start, stop))
+            count, start = count + stop - start, stop
+            if count == rows:
+                yield joined(waiting)
+                waiting, count = [], 0
+        if at_once and count:
+            yield joined(waiting)
+            waiting, count = [], 0
+    if count:
+        yield joined(waiting)
+
+
+def height(rows: Rows) -> int:
+    """How many rows."""
+    shape = getattr(rows, "shape", None)
+    return int(shape[0]) if shape else len(rows)
+
+
+def cut(block: Block, start: int, stop: int) -> Block:
+    """Examples start to stop - 1 of a block (views where that can be)."""
+    if start == 0 and stop == height(block.rows):
+        return block
+    return Block(*(None if part is None else _cut(part, start, stop) for part in block))
+
+
+def joined(blocks: list[Block]) -> Block:
+    """Blocks one after the other as one."""
+    if len(blocks) == 1:
+        return blocks[0]
+    return Block(*(None if parts[0] is None else _joined(list(parts)) for parts in zip(*blocks, strict=True)))
+
+
+def as_wide(rows: sp.csr_matrix, columns: int) -> sp.csr_matrix:
+    """The same rows with so many columns (no fewer than they have)."""
+    return rows if rows.shape[1] == columns else csr(rows.data, rows.indices, rows.indptr, columns)
+
+
+def csr(values: np.ndarray, indices: np.ndarray, starts: np.ndarray, columns: int) -> sp.csr_matrix:
+    """A matrix of these very arrays: SciPy's constructor looks at all of them, and they are known."""
+    made = sp.csr_matrix((len(starts) - 1, columns), dtype=values.dtype)
+    made.data, made.indices, made.indptr = values, indices, starts
+    made.has_sorted_indices = made.has_canonical_format = True
+    return made
+
+
+def _cut(part: Rows, start: int, stop: int) -> Rows:
+    if sp.issparse(part):
+        first, last = part.indptr[start], part.indptr[stop]
+        starts = part.indptr[start : stop + 1] - first
+        return csr(part.data[first:last], part.indices[first:last], starts, part.shape[1])
+    if hasattr(part, "iloc"):  # a frame
+        return part.iloc[start:stop]
+    if hasattr(part, "num_rows"):  # a table of pyarrow
+        return part.slice(start, stop - start)
+    return part[start:stop]
+
+
+def _joined(parts: list[Rows]) -> Rows:
+    """Parts of one kind; a kind of its own has a class method `joined`."""
+    first = parts[0]
+    if sp.issparse(first):
+        return _stacked(parts)
+    if isinstance(first, np.ndarray):
+        kinds = {part.dtype.kind for part in parts}
+        if len(kinds) > 1 and not kinds <= set("biuf"):  # numbers do not become texts
+            parts = [part.astype(object) for part in parts]
+        return np.concatenate(parts)
+    if isinstance(first, list):
+        return [value for part in parts for value in part]
+    if hasattr(first, "iloc"):
+        import pandas as pd
+
+        return pd.concat(parts, ignore_index=True)
+    if hasattr(first, "num_rows"):
+        import pyarrow as pa
+
+        return pa.concat_tables(parts)
+    return type(first).joined(parts)
+
+
+def _stacked(parts: list[sp.csr_matrix]) -> sp.csr_matrix:
+    entries = sum(int(part.indptr[-1]) for part in parts)
+    wide = np.int64 if entries >= 2**31 or any(part.indptr.dtype == np.int64 for part in parts) else np.int32
+    starts = np.empty(1 + sum(part.shape[0] for part in parts), wide)
+    starts[0], row, before = 0, 1, 0
+    for part in parts:
+        np.add(part.indptr[1:], before, out=starts[row : row + part.shape[0]], casting="unsafe")
+        row, before = row + part.shape[0], before + int(part.indptr[-1])
+    indices = np.concatenate([part.indices for part in parts], dtype=wide)
+    columns = max(part.shape[1] for part in parts)
+    return csr(np.concatenate([part.data for part in parts]), indices, starts, columns)

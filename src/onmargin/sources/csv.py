@@ -1,0 +1,314 @@
+"""CSV and TSV through pyarrow, chunk by chunk; a bad line is found and told by its place."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import compress
+
+import numpy as np
+
+from ..errors import BadFile, BadInput, shown
+from .arrow import arrow
+from .blocks import ROWS, Block, Features, Rows, Source
+from .columns import Column, Found, Roles, TableReader
+from .default_features import default_features
+from .line_format import LineFormat, Refusals
+from .opening import Chunk, Chunks, Paths
+from .target_words import NUMBER
+
+QUOTE, NEWLINE = 34, 10
+NO_VALUE = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?")
+KINDS = ("number", "text")
+LONGEST = 1 << 26  # bytes of one value that goes over lines
+
+
+class CSVLines:
+    """Reads lines of values; what the first chunk shows of each column (number or text) stays so.
+
+    header : the first line of every file has names; else columns are called "0", "1", ...
+    newlines : values in quotes may go over lines.
+    """
+
+    def __init__(
+        self,
+        roles: Roles,
+        *,
+        delimiter: str = "auto",
+        header: bool = True,
+        newlines: bool = False,
+        types: Mapping[str, str] | None = None,
+    ) -> None:
+        if delimiter != "auto" and (len(delimiter) != 1 or delimiter in '"\r\n' or not delimiter.isascii()):
+            raise BadInput(f"delimiter={shown(delimiter)}; wanted one character, like ',' or a tab")
+        wrong = [kind for kind in (types or {}).values() if kind not in KINDS]
+        if wrong:
+            raise BadInput(f"types has {shown(wrong[0])}; wanted 'number' or 'text'")
+        self.roles, self.header, self.newlines = roles, header, newlines
+        self.delimiter, self.types = delimiter, dict(types or {})
+        self.reader = TableReader(roles)
+        self.names: list[str] = []
+        self.kinds: dict[str, str] = {}
+        self.columns: Found | None = None
+
+    # ---- chunks
+
+    def blocks(self, chunks: Iterable[Chunk], refuse: Refusals) -> Iterator[Block]:
+        """A block a chunk; the header of each file is read and compared."""
+        file: str | None = None
+        for chunk in self._closed(chunks):
+            if chunk.file != file:
+                file = chunk.file
+                chunk = self._begun(chunk)
+            if len(chunk.text):
+                yield self._block(chunk, refuse)
+
+    def _closed(self, chunks: Iterable[Chunk]) -> Iterator[Chunk]:
+        """Chunks in which every quote is closed, where values may go over lines."""
+        waiting: Chunk | None = None
+        for chunk in chunks:
+            if waiting is not None and waiting.file != chunk.file:
+                raise self._open(waiting)
+            if waiting is not None:
+                chunk = waiting._replace(text=np.concatenate([waiting.text, chunk.text]))
+            waiting = None
+            if self.newlines and np.count_nonzero(chunk.text == QUOTE) % 2:
+                if len(chunk.text) > LONGEST:
+                    raise self._open(chunk)
+                waiting = chunk
+            else:
+                yield chunk
+        if waiting is not None:
+            raise self._open(waiting)
+
+    def _open(self, chunk: Chunk) -> BadFile:
+        last = int(np.flatnonzero(chunk.text == QUOTE)[-1])
+        return chunk.refusal(last, 40, "a quote that closes this one")
+
+    def _begun(self, chunk: Chunk) -> Chunk:
+        """Without its header; names are those of the first file."""
+        if self.delimiter == "auto":
+            stem = chunk.file.lower().removesuffix(".gz").removesuffix(".xz").removesuffix(".bz2")
+            self.delimiter = "\t" if stem.removesuffix(".zst").endswith((".tsv", ".tab")) else ","
+        end = int(np.flatnonzero(chunk.text == NEWLINE)[0]) + 1
+        first = self._values(chunk.text[:end].tobytes())
+        if first is None:
+            raise chunk.refusal(0, end, "names of columns in UTF-8" if self.header else "values in UTF-8")
+        names = [name.strip() for name in first] if self.header else [str(place) for place in range(len(first))]
+        if self.names and names != self.names:
+            raise chunk.refusal(0, end - 1, f"the columns of the first file, {shown(self.names, 100)}")
+        if len(set(names)) < len(names) or "" in names:
+            raise chunk.refusal(0, end - 1, "a name of its own for each column (header=False: there are none)")
+        self.names = names
+        self.columns = self.roles.found(names, otherwise=-1)
+        return Chunk(chunk.text[end:], chunk.file, chunk.line + 1) if self.header else chunk
+
+    def _values(self, line: bytes) -> list[str] | None:
+        """The values of one line; None where it cannot be read."""
+        try:
+            return next(csv.reader([line.decode().rstrip("\r\n")], delimiter=self.delimiter, strict=True), [])
+        except (UnicodeDecodeError, csv.Error):
+            return None
+
+    # ---- one chunk
+
+    def _block(self, chunk: Chunk, refuse: Refusals) -> Block:
+        assert self.columns is not None
+        arrow_error = arrow().ArrowInvalid
+        lines: _Lines | None = None
+        try:
+            if not self.newlines and self._has_open_quote(chunk.text):
+                raise arrow_error("a quote goes over lines")
+            table = self._table(chunk.text)
+        except arrow_error as error:
+            if self.newlines:
+                raise BadFile(
+                    f"{chunk.file}, from line {chunk.line} on: {shown(str(error).splitlines()[0], 200)}"
+                ) from None
+            lines = self._without_bad(chunk, refuse)
+            table = self._table(lines.text())
+        return self.reader.block(table, self.columns, partial(self._tell, chunk, lines, refuse))
+
+    def _tell(
+        self, chunk: Chunk, lines: _Lines | None, refuse: Refusals, row: int, name: str, value: object, wanted: str
+    ) -> None:
+        """A bad value of a row of the table."""
+        if self.newlines:
+            refuse(BadFile(f"{chunk.file}, row {row + 1} from line {chunk.line} on, column {shown(name)}: "
+                           f"{shown(value, 40)}; wanted {wanted}"))  # fmt: skip
+            return
+        lines = lines or _Lines(chunk.text)
+        line = lines.line(row)
+        offset = self._offset(line, self.names.index(name))
+        refuse(chunk.refusal(lines.starts[row] + offset, len(line.rstrip()) - offset, wanted))
+
+    def _has_open_quote(self, text: np.ndarray) -> bool:
+        quotes = np.flatnonzero(text == QUOTE)
+        if not len(quotes):
+            return False
+        line_of_each = np.searchsorted(np.flatnonzero(text == NEWLINE), quotes)
+        return bool((np.bincount(line_of_each) % 2).any())
+
+    def _table(self, text: np.ndarray) -> Rows:
+        pa = arrow()
+        if not self.kinds:
+            self.kinds = self._kinds_of(self._parsed(text, None))
+        needed = self.columns.needed if self.columns else None
+        types = {"number": pa.float64(), "text": pa.string()}
+        table = self._parsed(text, {name: types[self.kinds[name]] for name in needed or self.names}, needed)
+        for name in table.column_names:
+            if self.kinds[name] == "number" and np.isinf(table[name].to_numpy()).any():
+                raise pa.ArrowInvalid("infinite")
+        return table
+
+    def _parsed(self, text: np.ndarray, types: Mapping[str, object] | None, needed: Sequence[str] | None = None) -> Rows:
+        pa, pacsv = arrow(), arrow("csv")
+        return pacsv.read_csv(
+            pa.py_buffer(np.ascontiguousarray(text)),
+            pacsv.ReadOptions(use_threads=False, column_names=self.names, block_size=len(text) + 1),
+            pacsv.ParseOptions(delimiter=self.delimiter, newlines_in_values=self.newlines),
+            pacsv.ConvertOptions(
+                column_types=types, include_columns=needed, null_values=NO_VALUE, timestamp_parsers=[],
+                strings_can_be_null=True,
+            ),
+        )  # fmt: skip
+
+    def _kinds_of(self, table: Rows) -> dict[str, str]:
+        """number or text, by the first chunk; a column without a value is taken for numbers."""
+        unknown = set(self.types) - set(self.names)
+        if unknown:
+            raise BadInput(f"types names {shown(sorted(unknown)[0])}; the columns are {shown(self.names, 100)}")
+        types = arrow("types")
+        made = {}
+        for name, kind in zip(self.names, table.schema.types, strict=True):
+            is_number = types.is_integer(kind) or types.is_floating(kind) or types.is_null(kind)
+            made[name] = self.types.get(name, "number" if is_number else "text")
+        return made
+
+    # ---- bad lines
+
+    def _without_bad(self, chunk: Chunk, refuse: Refusals) -> _Lines:
+        """The good lines of a chunk; the others are told."""
+        lines = _Lines(chunk.text)
+        if not self.kinds:  # of the lines that have a value for each column
+            whole = [len(self._values(line) or ()) == len(self.names) for line in lines.each()]
+            good = lines.only(whole)
+            self.kinds = self._kinds_of(self._parsed(good.text(), None)) if len(good.starts) else {}
+        return lines.only([self._is_good(chunk, refuse, start, line) for start, line in zip(lines.starts, lines.each(), strict=True)])
+
+    def _is_good(self, chunk: Chunk, refuse: Refusals, start: int, line: bytes) -> bool:
+        values = self._values(line)
+        if values is None:
+            refuse(chunk.refusal(start, len(line), "UTF-8 with every quote closed in its line (newlines=True: later)"))
+            return False
+        if len(values) != len(self.names):
+            refuse(chunk.refusal(start, len(line), f"{len(self.names)} values, found {len(values)}"))
+            return False
+        for place, (name, value) in enumerate(zip(self.names, values, strict=True)):
+            if self.kinds.get(name) == "number" and value not in NO_VALUE and not _is_number(value):
+                wanted = f"a finite number in {shown(name)}, as before (types={{{name!r}: 'text'}}: a text)"
+                refuse(chunk.refusal(start + self._offset(line, place), len(value), wanted))
+                return False
+        return True
+
+    def _offset(self, line: bytes, place: int) -> int:
+        """Where the value of this place begins."""
+        at, quoted = 0, False
+        for here, letter in enumerate(line):
+            if place == 0:
+                return at
+            quoted ^= letter == QUOTE
+            if letter == ord(self.delimiter) and not quoted:
+                place, at = place - 1, here + 1
+        return at
+
+
+def _is_number(value: str) -> bool:
+    stripped = value.strip(" \t")
+    return bool(NUMBER.fullmatch(stripped)) and stripped.isascii() and abs(float(stripped)) < float("inf")
+
+
+class _Lines:
+    """The lines of a chunk that are not blank."""
+
+    def __init__(self, text: np.ndarray, starts: list[int] | None = None, stops: list[int] | None = None) -> None:
+        self.whole = text
+        if starts is None or stops is None:
+            ends = np.flatnonzero(text == NEWLINE) + 1
+            begins = np.r_[0, ends[:-1]] if len(ends) else ends
+            blank = (ends - begins == 1) | ((ends - begins == 2) & (text[begins] == 13))
+            starts, stops = begins[~blank].tolist(), ends[~blank].tolist()
+        self.starts, self.stops = starts, stops
+
+    def line(self, row: int) -> bytes:
+        """With its newline."""
+        return bytes(self.whole[self.starts[row] : self.stops[row]])
+
+    def each(self) -> Iterator[bytes]:
+        """All of them."""
+        return map(self.line, range(len(self.starts)))
+
+    def only(self, chosen: Sequence[bool]) -> _Lines:
+        """Those where it is True."""
+        return _Lines(self.whole, list(compress(self.starts, chosen)), list(compress(self.stops, chosen)))
+
+    def text(self) -> np.ndarray:
+        """One after the other."""
+        return np.frombuffer(b"".join(self.each()), np.uint8)
+
+
+def stream(
+    paths: Paths | Chunks,
+    *,
+    rows: int = ROWS,
+    target: Column | None = "auto",
+    weight: Column | None = None,
+    group: Column | None = None,
+    id: Column | None = None,
+    text: Column | None = None,
+    labels: str = "auto",
+    delimiter: str = "auto",
+    header: bool = True,
+    newlines: bool = False,
+    types: Mapping[str, str] | None = None,
+    features: Features | str | None = "auto",
+    on_error: str = "stop",
+) -> Source:
+    """Blocks of CSV or TSV.
+
+    target, weight, group, id, text : columns, by name or place; with `text` that column alone is the features.
+    target : "auto" is the column called label, target, y or class, else the last one; None: there is none.
+    labels : "text", "number", or "auto": by the first block.
+    delimiter : "auto" is a tab for .tsv, else a comma.
+    header, newlines, types : see `CSVLines`; types={"zip": "text"} where the first chunk misleads.
+    features : "auto" (`Table`; `Text` with `text`), None (tables of pyarrow, texts), or anything with `transform`.
+    """
+    parser = CSVLines(
+        Roles(target, weight, group, id, text, labels),
+        delimiter=delimiter, header=header, newlines=newlines, types=types,
+    )  # fmt: skip
+    made = default_features(features, text is not None)
+    return Source(LineFormat(paths, parser, on_error), rows=rows, features=made)
+
+
+def read(
+    paths: Paths | Chunks,
+    *,
+    target: Column | None = "auto",
+    text: Column | None = None,
+    labels: str = "auto",
+    delimiter: str = "auto",
+    header: bool = True,
+    newlines: bool = False,
+    types: Mapping[str, str] | None = None,
+    features: Features | str | None = "auto",
+    on_error: str = "stop",
+) -> tuple[Rows, np.ndarray]:
+    """All of it: (X, y)."""
+    source = stream(
+        paths, rows=1 << 16, target=target, text=text, labels=labels, delimiter=delimiter, header=header,
+        newlines=newlines, types=types, features=features, on_error=on_error,
+    )  # fmt: skip
+    whole = source.whole()
+    return whole.rows, np.asarray(whole.targets)

@@ -1,0 +1,80 @@
+"""Files of lines, or lines that arrive, at work behind any parser of lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Protocol, cast
+
+from ..errors import BadFile
+from .blocks import Block, height, require_on_error
+from .opening import Chunk, Chunks, Lines, Paths
+
+
+class Parser(Protocol):
+    """Chunks of lines to blocks; what is wrong with a line is told to `refuse`, which raises or counts."""
+
+    def blocks(self, chunks: Iterable[Chunk], refuse: Refusals) -> Iterator[Block]:
+        """A block for every chunk or so."""
+        ...
+
+
+class Refusals:
+    """Bad lines: the first stops (`on_error="stop"`), or they are left out and counted ("skip")."""
+
+    def __init__(self, on_error: str) -> None:
+        require_on_error(on_error)
+        self.skips, self.count, self.last = on_error == "skip", 0, ""
+
+    def __call__(self, error: BadFile, lines: int = 1) -> None:
+        """Raise it, or leave so many lines out."""
+        if not self.skips:
+            raise error
+        self.count += lines
+        self.last = str(error)
+
+
+class LineFormat:
+    """A parser at work on paths, or on chunks that arrive (`live`)."""
+
+    def __init__(self, paths: Paths | Chunks, parser: Parser, on_error: str = "stop") -> None:
+        self.chunks = chunks_of(paths)
+        self.parser, self.refusals = parser, Refusals(on_error)
+
+    @property
+    def again(self) -> bool:
+        """Can it be read more than once?"""
+        return self.chunks.again
+
+    @property
+    def live(self) -> bool:
+        """Does more come later?"""
+        return self.chunks.live
+
+    @property
+    def skipped(self) -> int:
+        """Bad lines left out since the beginning."""
+        return self.refusals.count
+
+    @property
+    def bytes_read(self) -> int:
+        """Of the files as they lie on the disk."""
+        return self.chunks.bytes_read
+
+    @property
+    def bytes_total(self) -> int | None:
+        """None where nobody knows."""
+        return self.chunks.bytes_total
+
+    def pieces(self) -> Iterator[Block]:
+        """Blocks of any size, in order."""
+        self.refusals.count = 0
+        for block in self.parser.blocks(self.chunks, self.refusals):
+            if height(block.rows):
+                yield block
+
+
+def chunks_of(paths: Paths | Chunks, keep: bool = True) -> Chunks:
+    """Chunks of files, or those that were given."""
+    if hasattr(paths, "live") and hasattr(paths, "__iter__"):
+        return cast("Chunks", paths)
+    return Lines(cast("Paths", paths), keep=keep)

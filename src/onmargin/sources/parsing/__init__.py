@@ -1,0 +1,1 @@
+"""Compiled parsers over bytes, with a fingerprint of their own."""

@@ -1,0 +1,52 @@
+"""How a parser becomes machine code that is kept on disk: named after the text of this folder."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from types import FunctionType
+from typing import TypeVar, cast
+
+from numba import njit
+
+from ...compiled.inlined import INLINED
+from ...compiled.parts import MachineCode
+
+# Numbers are read to the last bit, so no arithmetic may be rearranged; nothing is allocated.
+STRICT = {"_nrt": False, "nogil": True, "error_model": "numpy"}
+FOLDER = Path(__file__).parent
+
+Function = TypeVar("Function", bound=Callable[..., object])
+
+_kept: dict[object, Callable[..., object]] = {}
+
+
+def part(function: Function) -> Function:
+    """A piece of a parser, inlined into it."""
+    return cast("Function", njit(forceinline=True, **INLINED, **STRICT)(function))
+
+
+def kept(function: Function) -> Function:
+    """The function as machine code, compiled on first use and kept on disk until this folder changes."""
+    if function not in _kept:
+        python = cast("FunctionType", function)
+        name = f"{python.__name__}_{own_text()}_{'0' * 8}"
+        made = FunctionType(python.__code__, python.__globals__, name)
+        made.__qualname__, made.__module__ = name, python.__module__
+        compiled = njit(no_cfunc_wrapper=True, **STRICT)(made)
+        if hasattr(compiled, "py_func"):  # (not where Numba is switched off)
+            compiled._cache = MachineCode(compiled.py_func)
+        _kept[function] = compiled
+    return cast("Function", _kept[function])
+
+
+@cache
+def own_text() -> str:
+    """Hex digits of every file in this folder."""
+    digest = hashlib.sha256()
+    for path in sorted(FOLDER.glob("*.py")):
+        digest.update(path.name.encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:8]

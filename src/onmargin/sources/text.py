@@ -1,0 +1,99 @@
+"""Raw text: `label<TAB>text`, one example a line (a text in JSON lines: see `jsonl`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from ..features.texts import Texts
+from .blocks import ROWS, Block, Features, Rows, Source
+from .default_features import default_features
+from .line_format import LineFormat, Refusals
+from .opening import Chunk, Chunks, Paths
+from .parsing.heads import BODY, BODY_END, FINE, LINE, MARKS, TAG, TAG_END, WHERE, WRONG, tab_heads
+from .target_words import TargetWords
+
+
+class TabLines:
+    """Reads `label<TAB>text` (`labelled`), or lines that are texts; blank lines are left out."""
+
+    def __init__(self, labels: str = "auto", labelled: bool = True) -> None:
+        self.targets, self.labelled = TargetWords(labels), labelled
+
+    def blocks(self, chunks: Iterable[Chunk], refuse: Refusals) -> Iterator[Block]:
+        """A block a chunk; its rows are texts within the chunk."""
+        for chunk in chunks:
+            yield self._block(chunk, refuse)
+
+    def _block(self, chunk: Chunk, refuse: Refusals) -> Block:
+        text = chunk.text
+        marks = np.empty((int(np.count_nonzero(text == 10)), MARKS), np.int64)
+        marks = marks[: tab_heads(text, marks)]
+        bad = np.zeros(len(marks), bool)
+        if not is_utf8(text):
+            for row, (start, stop) in enumerate(marks[:, [LINE, BODY_END]].tolist()):
+                flaw = first_flaw(text[start:stop])
+                if flaw >= 0:
+                    refuse(chunk.refusal(start + flaw, 8, "UTF-8"))
+                    bad[row] = True
+        if not self.labelled:
+            rows = Texts(text, marks[~bad, LINE], marks[~bad, BODY_END])
+            return Block(rows, None)
+        for row in np.flatnonzero((marks[:, WRONG] != FINE) & ~bad).tolist():
+            start, stop = marks[row, [WHERE, BODY_END]].tolist()
+            refuse(chunk.refusal(start, stop - start, "a tab between label and text"))
+            bad[row] = True
+        marks = marks[~bad]
+        words = [text[start:stop].tobytes().decode() for start, stop in marks[:, [TAG, TAG_END]].tolist()]
+        targets, wrong = self.targets.made(words)
+        for row in np.flatnonzero(wrong).tolist():
+            start, stop = marks[row, [LINE, BODY_END]].tolist()
+            refuse(chunk.refusal(start, min(stop - start, 40), self.targets.wanted))
+        rows = Texts(text, marks[~wrong, BODY], marks[~wrong, BODY_END])
+        return Block(rows, targets[~wrong])
+
+
+def is_utf8(text: np.ndarray) -> bool:
+    """Is all of it UTF-8?"""
+    return first_flaw(text) < 0
+
+
+def first_flaw(text: np.ndarray) -> int:
+    """The first byte that is not UTF-8, or -1."""
+    try:
+        str(memoryview(text), "utf-8")
+    except UnicodeDecodeError as flaw:
+        return flaw.start
+    return -1
+
+
+def stream(
+    paths: Paths | Chunks,
+    *,
+    rows: int = ROWS,
+    features: Features | str | None = "auto",
+    labels: str = "auto",
+    labelled: bool = True,
+    on_error: str = "stop",
+) -> Source:
+    """Blocks of `label<TAB>text` lines.
+
+    labels : "text" (as they stand), "number", or "auto": numbers where the first block has only numbers.
+    labelled : False for lines that are texts alone, to be predicted.
+    features : "auto" (`Text`), None (texts as they are), or anything with `transform`.
+    """
+    made = LineFormat(paths, TabLines(labels, labelled), on_error)
+    return Source(made, rows=rows, features=default_features(features, is_text=True))
+
+
+def read(
+    paths: Paths | Chunks,
+    *,
+    features: Features | str | None = "auto",
+    labels: str = "auto",
+    on_error: str = "stop",
+) -> tuple[Rows, np.ndarray]:
+    """All of it: (X, y); with features=None X is a sequence of strings."""
+    whole = stream(paths, features=features, labels=labels, on_error=on_error).whole()
+    return whole.rows, np.asarray(whole.targets)
