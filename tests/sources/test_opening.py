@@ -20,9 +20,9 @@ TEXT = b"".join(b"%d 1:%d\n" % (number, number * number) for number in range(500
 
 def packed(text: bytes, how: str) -> bytes:
     if how == "zst":
-        zstandard = pytest.importorskip("zstandard")
+        zstd = pytest.importorskip("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd")
         half = len(text) // 2  # two frames
-        return b"".join(zstandard.ZstdCompressor().compress(part) for part in (text[:half], text[half:]))
+        return zstd.compress(text[:half]) + zstd.compress(text[half:])
     return {"": bytes, "gz": gzip.compress, "xz": lzma.compress, "bz2": bz2.compress}[how](text)
 
 
@@ -91,12 +91,10 @@ def test_damaged_files_are_said_to_be(tmp_path, how):
     whole = packed(TEXT, how)
     spoiled = bytearray(whole)
     spoiled[len(whole) // 2] ^= 255
-    for found in [whole[: len(whole) // 2], bytes(spoiled)]:
+    for found in (whole[: len(whole) // 3], whole[:-3], bytes(spoiled)):
         path.write_bytes(found)
-        try:
-            assert all_of(Lines(path)) != b"" and how == "zst"  # a frame that is cut ends there
-        except BadFile as error:
-            assert "data" in str(error)
+        with pytest.raises(BadFile, match="data"):
+            all_of(Lines(path))
 
 
 def test_what_is_not_there_is_refused(tmp_path):

@@ -12,7 +12,9 @@ import sys
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import BinaryIO, NamedTuple, Protocol, TypeAlias, cast
 
 import numpy as np
@@ -199,13 +201,18 @@ def _unpacked(raw: Stream, stack: ExitStack) -> Stream:
     elif begin.startswith(b"BZh") and begin[4:10] == b"1AY&SY":
         packed = stack.enter_context(bz2.BZ2File(raw))
     elif begin.startswith(b"\x28\xb5\x2f\xfd"):
-        try:
-            import zstandard
-        except ImportError:
-            raise extra("zstandard", "files") from None
-        reader = zstandard.ZstdDecompressor().stream_reader
-        packed = stack.enter_context(reader(cast("BinaryIO", raw), read_across_frames=True, closefd=False))
+        packed = stack.enter_context(_zstd().ZstdFile(raw))
     return raw if packed is None else cast("Stream", packed)
+
+
+def _zstd() -> ModuleType:
+    """Python's own, or for older ones the same as a package."""
+    for name in ("compression.zstd", "backports.zstd"):
+        try:
+            return import_module(name)
+        except ImportError:
+            continue
+    raise extra("backports.zstd", "files")
 
 
 def _filled(stream: Stream, room: memoryview, name: str) -> int:
@@ -218,7 +225,7 @@ def _filled(stream: Stream, room: memoryview, name: str) -> int:
         raise BadFile(f"{name} ends in the middle of what is packed in it; fetch it again") from None
     except (OSError, zlib.error, lzma.LZMAError, ValueError) as error:
         raise BadFile(f"cannot read {name}: {error}") from None
-    except Exception as error:  # zstandard has an error of its own, and may not be here
+    except Exception as error:  # zstd has an error of its own, and may not be here
         if type(error).__name__ != "ZstdError":
             raise
         raise BadFile(f"cannot read {name}: {error}") from None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from typing import cast
 
 import numpy as np
 
@@ -75,7 +76,13 @@ class Desk:
     """One chunk being parsed: the arrays that rows go to, and what Python does for the parser."""
 
     def __init__(
-        self, format: Svmlight, chunk: Chunk, room: lines.Room, lowest: int, grouped: int, looking: bool = False
+        self,
+        format: Svmlight,
+        chunk: Chunk,
+        room: lines.Room,
+        lowest: int,
+        grouped: int,
+        looking: bool = False,
     ) -> None:
         self.format, self.chunk, self.room, self.looking = format, chunk, room, looking
         self.text = read_only(chunk.text)
@@ -218,9 +225,8 @@ def room_for(size: int, before: lines.Room | None = None) -> lines.Room:
 
 def chunks_of(paths: Paths | Chunks) -> Chunks:
     """Files as chunks (their bytes used at once); what gives chunks already is taken as it is."""
-    if hasattr(paths, "live") and hasattr(paths, "bytes_total"):
-        return paths
-    return Lines(paths, size=CHUNK, keep=False)
+    given = hasattr(paths, "live") and hasattr(paths, "bytes_total")
+    return cast("Chunks", paths) if given else Lines(cast("Paths", paths), size=CHUNK, keep=False)
 
 
 def stream(
@@ -233,7 +239,7 @@ def stream(
     paths : a path, a glob, a folder, "-" for standard input, an open file, or a list of them; gz, xz, bz2 and
         zst are unpacked.
     columns : how many there are; a line with more is wrong. None: as many as the widest row so far has.
-    zero_based : do indices begin with 0? "auto": if the first MiB has an index 0; one that comes later is refused.
+    zero_based : do indices begin with 0? "auto": if the first MiB has an index 0 (a later one is refused).
     multilabel : lines begin with any number of labels, `1,3`; targets are tuples, or with `labels` a matrix
         of 0 and 1 with a column for each of these.
     null : what the value NULL stands for; None: it is no number.

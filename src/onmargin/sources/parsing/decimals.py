@@ -5,7 +5,20 @@ from __future__ import annotations
 import numpy as np
 
 from .kept import part
-from .words import ZEROS, U, byte_at, digits_in, float_of, gaps_in, number_in, upper_half, word_at, zeros_above, zeros_below
+from .words import (
+    SIGNED,
+    ZEROS,
+    U,
+    byte_at,
+    digits_in,
+    float_of,
+    gaps_in,
+    number_in,
+    upper_half,
+    word_at,
+    zeros_above,
+    zeros_below,
+)
 
 READ, SLOW, BAD, BEYOND = 0, 1, 2, 3  # read; only Python knows; no number; beyond float64
 NEWLINE, SPACE, HASH, PLUS, COMMA, MINUS, DOT, COLON = 10, 32, 35, 43, 44, 45, 46, 58
@@ -23,7 +36,11 @@ def _five(power: int) -> int:
     """5^power, or its inverse rounded up, as 128 bits of which the highest is set."""
     if power >= 0:
         five: int = 5**power
-        return five << (128 - five.bit_length()) if five.bit_length() <= 128 else five >> (five.bit_length() - 128)
+        return (
+            five << (128 - five.bit_length())
+            if five.bit_length() <= 128
+            else five >> (five.bit_length() - 128)
+        )
     five = 5**-power
     bits = (five - 1).bit_length()
     inverse: int = (1 << (bits + 127 if power >= -27 else 2 * bits + 128)) // five + 1
@@ -35,14 +52,14 @@ FIVES_BELOW = np.array([_five(power) & (2**64 - 1) for power in range(FIRST, LAS
 
 
 @part
-def scaled(whole: np.uint64, power: int) -> tuple[float, int]:
+def scaled(whole: int, power: int) -> tuple[float, int]:
     """whole * 10^power, rounded to the nearest float64 (ties to even), and how that went.
 
     Clinger's way where both are floats; else a product with 128 bits of 5^power: Lemire, Number parsing at a
     gigabyte per second, 2021. The one case that its table cannot decide is left to Python.
     """
     if whole <= EXACT and -22 <= power <= 22:
-        exact = float(np.int64(whole))
+        exact = float(SIGNED(whole))
         return (exact / TENS[-power] if power < 0 else exact * TENS[power]), READ
     if whole == U(0) or power < FIRST:
         return 0.0, READ
@@ -59,7 +76,7 @@ def scaled(whole: np.uint64, power: int) -> tuple[float, int]:
             high = high + U(1)
     if low == U(0xFFFFFFFFFFFFFFFF) and (power < -27 or power > 55):
         return 0.0, SLOW
-    upper = np.int64(high >> U(63))
+    upper = SIGNED(high >> U(63))
     mantissa = high >> U(upper + 9)
     exponent = ((217706 * power) >> 16) + 63 + upper - zeros + 1023
     if exponent <= 0:  # below the smallest normal number
@@ -80,7 +97,7 @@ def scaled(whole: np.uint64, power: int) -> tuple[float, int]:
 
 
 @part
-def digits_from(text: np.ndarray, at: int, size: int, before: np.uint64) -> tuple[np.uint64, int]:
+def digits_from(text: np.ndarray, at: int, size: int, before: int) -> tuple[int, int]:
     """The digits at this place put behind those before them, and where they end (a newline ends all)."""
     if at + 8 <= size:
         word = word_at(text, at) ^ ZEROS
@@ -96,7 +113,7 @@ def digits_from(text: np.ndarray, at: int, size: int, before: np.uint64) -> tupl
 
 
 @part
-def digits_and_dot(text: np.ndarray, at: int, size: int) -> tuple[np.uint64, int, int, int]:
+def digits_and_dot(text: np.ndarray, at: int, size: int) -> tuple[int, int, int, int]:
     """digits [. digits] as a whole number, where they end, how many, and how many of them behind the dot."""
     start = at
     if at + 8 <= size:

@@ -18,6 +18,9 @@ from ...compiled.parts import MachineCode
 STRICT = {"_nrt": False, "nogil": True, "error_model": "numpy"}
 FOLDER = Path(__file__).parent
 
+_compile = cast("Callable[..., Callable[[object], Callable[..., object]]]", njit)
+_code_on_disk: Callable[[object], object] = MachineCode
+
 Function = TypeVar("Function", bound=Callable[..., object])
 
 _kept: dict[object, Callable[..., object]] = {}
@@ -25,7 +28,7 @@ _kept: dict[object, Callable[..., object]] = {}
 
 def part(function: Function) -> Function:
     """A piece of a parser, inlined into it."""
-    return cast("Function", njit(forceinline=True, **INLINED, **STRICT)(function))
+    return cast("Function", _compile(forceinline=True, **INLINED, **STRICT)(function))
 
 
 def kept(function: Function) -> Function:
@@ -35,9 +38,9 @@ def kept(function: Function) -> Function:
         name = f"{python.__name__}_{own_text()}_{'0' * 8}"
         made = FunctionType(python.__code__, python.__globals__, name)
         made.__qualname__, made.__module__ = name, python.__module__
-        compiled = njit(no_cfunc_wrapper=True, **STRICT)(made)
+        compiled = _compile(no_cfunc_wrapper=True, **STRICT)(made)
         if hasattr(compiled, "py_func"):  # (not where Numba is switched off)
-            compiled._cache = MachineCode(compiled.py_func)
+            vars(compiled)["_cache"] = _code_on_disk(compiled.py_func)
         _kept[function] = compiled
     return cast("Function", _kept[function])
 

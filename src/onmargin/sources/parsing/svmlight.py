@@ -8,14 +8,27 @@ import numpy as np
 
 from .decimals import BAD, BEYOND, COLON, COMMA, HASH, MINUS, NEWLINE, SLOW, SPACE, decimal
 from .kept import kept, part
-from .words import ZEROS, U, byte_at, digits_in, number_in, word_at
+from .words import SIGNED, ZEROS, U, byte_at, digits_in, number_in, word_at
 
 # Places in `state`, which the parser reads when it begins and writes when it stops.
 AT, ROWS, ENTRIES, LABELS, LATER, TANGLED, WIDTH, LOWEST, GROUPED, LENGTH = range(10)
 UNKNOWN, WITH, WITHOUT = 0, 1, 2  # GROUPED: do lines have a qid?
 
 # Why it stopped: at the end, or at what is wrong in a line (its place is in AT, its length in LENGTH).
-DONE, NO_LABEL, MANY_LABELS, NO_PAIR, NO_VALUE, TOO_LARGE, TOO_FAR, TOO_WIDE, TOO_LOW, NO_GROUP, NO_QID, SOME_QID = range(12)
+(
+    DONE,
+    NO_LABEL,
+    MANY_LABELS,
+    NO_PAIR,
+    NO_VALUE,
+    TOO_LARGE,
+    TOO_FAR,
+    TOO_WIDE,
+    TOO_LOW,
+    NO_GROUP,
+    NO_QID,
+    SOME_QID,
+) = range(12)
 WANTED = {
     NO_LABEL: "a number as label",
     MANY_LABELS: "one number as label (for several: multilabel=True)",
@@ -32,7 +45,6 @@ WANTED = {
 FARTHEST = (1 << 31) - 2
 QID = U(int.from_bytes(b"qid:", "little"))
 NULL = U(int.from_bytes(b"NULL", "little"))
-FOUR = U(0xFFFFFFFF)
 
 
 class Room(NamedTuple):
@@ -106,7 +118,7 @@ def whole_number(text: np.ndarray, at: int, size: int) -> tuple[int, int]:
         word = word_at(text, at) ^ ZEROS
         count = digits_in(word)
         if count < 8:
-            return np.int64(number_in(word, count)), at + count
+            return SIGNED(number_in(word, count)), at + count
     value = 0
     while U(byte_at(text, at) - 48) < U(10):
         value = min(value * 10 + (byte_at(text, at) - 48), FARTHEST + 1)
@@ -125,9 +137,12 @@ def has_pair(text: np.ndarray, at: int) -> bool:
 
 
 @part
-def is_word(text: np.ndarray, at: int, size: int, wanted: np.uint64) -> bool:
+def is_word(text: np.ndarray, at: int, wanted: int) -> bool:
     """Do these four bytes stand here?"""
-    return at + 8 <= size and (word_at(text, at) & FOUR) == wanted
+    for place in range(4):
+        if byte_at(text, at + place) != (wanted >> U(8 * place)) & U(255):
+            return False
+    return True
 
 
 def parse(text: np.ndarray, state: np.ndarray, room: Room, rules: Rules) -> int:
@@ -137,10 +152,11 @@ def parse(text: np.ndarray, state: np.ndarray, room: Room, rules: Rules) -> int:
     """
     size = len(text)
     at, row, entry, label, later, tangled, width, lowest, grouped, _ = state
-    error, first_label, first_entry, first_later = DONE, label, entry, later
+    error = DONE
+    first_label, first_entry, first_later, first_grouped = label, entry, later, grouped
     while at < size:
         line = at
-        first_label, first_entry, first_later = label, entry, later
+        first_label, first_entry, first_later, first_grouped = label, entry, later, grouped
         at = past_blanks(text, at)
         if byte_at(text, at) == NEWLINE or byte_at(text, at) == HASH:
             at = past_line(text, at) + 1
@@ -174,11 +190,11 @@ def parse(text: np.ndarray, state: np.ndarray, room: Room, rules: Rules) -> int:
 
         # ---- its group
         at = past_blanks(text, at)
-        if is_word(text, at, size, QID):
+        if is_word(text, at, QID):
             begin = at + 4
             negative = byte_at(text, begin) == MINUS
             begin += negative
-            group, stop = np.int64(0), begin
+            group, stop = SIGNED(0), begin
             while U(byte_at(text, stop) - 48) < U(10):
                 group = group * 10 + (byte_at(text, stop) - 48)
                 stop += 1
@@ -219,7 +235,7 @@ def parse(text: np.ndarray, state: np.ndarray, room: Room, rules: Rules) -> int:
                 break
             value, after, how = decimal(text, stop + 1, size)
             if how != 0:
-                if how == BAD and rules.nulls and is_word(text, stop + 1, size, NULL):
+                if how == BAD and rules.nulls and is_word(text, stop + 1, NULL):
                     value, after = rules.null, stop + 5
                 elif how == BAD:
                     error = NO_VALUE
@@ -251,7 +267,7 @@ def parse(text: np.ndarray, state: np.ndarray, room: Room, rules: Rules) -> int:
         room.target_starts[row] = label
     if error != DONE:
         state[LENGTH] = past_word(text, at) - at
-        label, entry, later = first_label, first_entry, first_later
+        label, entry, later, grouped = first_label, first_entry, first_later, first_grouped
     state[AT], state[ROWS], state[ENTRIES], state[LABELS], state[LATER] = at, row, entry, label, later
     state[TANGLED], state[WIDTH], state[LOWEST], state[GROUPED] = tangled, width, lowest, grouped
     return error
