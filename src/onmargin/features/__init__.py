@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .namespaces import Namespaces
+from .table import Table
 from .text import Text
 
-__all__ = ["Namespaces", "Text"]
+__all__ = ["Namespaces", "Table", "Text"]

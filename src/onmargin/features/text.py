@@ -56,7 +56,7 @@ class Text(FeatureStep):
     >>> X.shape, X.nnz
     ((2, 1024), 5)
     >>> {text.names_[column][0]: float(x) for column, x in zip(X[0].indices, X[0].data)}
-    {'cheap': 2.0, 'pills': 1.0}
+    {'pills': 1.0, 'cheap': 2.0}
     """
 
     def __init__(
