@@ -11,7 +11,8 @@ from typing import Annotated
 import typer
 
 from .. import __version__
-from . import algorithms, demo, warm
+from . import algorithms, demo, learn, warm
+from .parameters import ANY
 
 SETTINGS = Path("onmargin.toml")
 USAGE, INTERRUPTED = 2, 130  # exit codes
@@ -19,6 +20,7 @@ USAGE, INTERRUPTED = 2, 130  # exit codes
 app = typer.Typer(
     name="onmargin", no_args_is_help=False, rich_markup_mode=None, pretty_exceptions_enable=False
 )
+app.command("learn", context_settings=ANY)(learn.learn)
 app.command("algorithms")(algorithms.algorithms)
 app.command("warm")(warm.warm)
 app.command("demo")(demo.demo)
