@@ -11,8 +11,8 @@ from typing import Annotated
 import typer
 
 from .. import __version__
-from . import algorithms, data, demo, label, sweep, warm
-from .parameters import WithParameters
+from . import algorithms, data, demo, label, learn, sweep, warm
+from .parameters import ANY
 
 SETTINGS = Path("onmargin.toml")
 USAGE, INTERRUPTED = 2, 130  # exit codes
@@ -20,8 +20,9 @@ USAGE, INTERRUPTED = 2, 130  # exit codes
 app = typer.Typer(
     name="onmargin", no_args_is_help=False, rich_markup_mode=None, pretty_exceptions_enable=False
 )
-app.command("sweep", cls=WithParameters)(sweep.sweep)
-app.command("label", cls=WithParameters)(label.label)
+app.command("learn", context_settings=ANY)(learn.learn)
+app.command("sweep", context_settings=ANY)(sweep.sweep)
+app.command("label", context_settings=ANY)(label.label)
 app.add_typer(data.app, name="data")
 app.command("algorithms")(algorithms.algorithms)
 app.command("warm")(warm.warm)

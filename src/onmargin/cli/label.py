@@ -10,8 +10,7 @@ import typer
 
 from .keyboard import Keyboard
 from .output import Json, json_line
-from .parameters import parameters
-from .reading import Data, Format, OnError, Target, Text, opened
+from .parameters import told_apart
 
 if TYPE_CHECKING:
     from ..interface.tables import Table
@@ -19,51 +18,55 @@ if TYPE_CHECKING:
     from ..protocols.pool import Pool
     from ..protocols.showing import Shower
 
+HELP = """Label rows in the terminal: the learner asks for those most worth it.
+
+Answer with the key shown beside a label, u to undo, s to skip, q to quit, + for a label not seen before; from a
+pipe, with a key, a label or a command a line. Quit at any time: the state goes on where it was.
+
+Any other --name value is a parameter of the algorithm, of the format (--target, --text) or of its features."""
+
 
 def label(
-    ctx: typer.Context,
-    data: Data,
+    context: typer.Context,
+    data: Annotated[list[str], typer.Argument(help="Rows to be labelled.", metavar="DATA")],
     save: Annotated[str, typer.Option(help="The state: written after every answer; if it is there, go on.")],
-    model: Annotated[str | None, typer.Option(help="At the end, write the learned model to this file.")] = None,
-    labels: Annotated[str | None, typer.Option(help="At the end, write lines 'row TAB label'.")] = None,
-    classes: Annotated[str | None, typer.Option(help="All labels, as in ham,spam; else any word is one.")] = None,
+    model: Annotated[str | None, typer.Option(help="At the end, write the learned model here.")] = None,
+    labels: Annotated[str | None, typer.Option(help="At the end, write lines 'row TAB label' here.")] = None,
+    classes: Annotated[str | None, typer.Option(help="All labels, as in ham,spam. [any word]")] = None,
     algorithm: Annotated[
-        str | None, typer.Option("--algorithm", "-a", help="A name of 'onmargin algorithms'; arow unless given.")
+        str | None, typer.Option(help="A family or a row of 'onmargin algorithms'. [arow]")
     ] = None,
     rule: Annotated[str, typer.Option(help="What to ask for: margin (doubtful rows) or random.")] = "margin",
     seed: Annotated[int, typer.Option(help="For the choice of the first rows.")] = 0,
-    labelled: Annotated[
-        bool, typer.Option("--labelled", help="Lines of text have a label and a TAB in front (it is not looked at).")
-    ] = False,
-    format: Format = None,
-    target: Target = None,
-    text: Text = None,
-    on_error: OnError = "stop",
+    format: Annotated[
+        str | None, typer.Option(help="svmlight, vw, csv, jsonl, parquet or text. [by the ending]")
+    ] = None,
+    on_error: Annotated[str, typer.Option(help="At a bad line: stop, or skip and count it.")] = "stop",
     as_json: Json = False,
 ) -> None:
-    """Label rows in the terminal: the learner asks for those most worth it.
-
-    Answer with a key (it is shown beside each label), u to undo, s to skip, q to quit; + for a label not seen
-    before. From a pipe: a key, label or command a line. Quit at any time: the state goes on where it was.
-    """
+    from ..errors import BadInput
     from ..protocols.files import save as write
     from ..protocols.labelling import Labelling
+    from ..protocols.requests import Request
     from ..protocols.showing import raw_rows
 
-    source = opened(data, format, on_error, target=target, text=text, labelled=labelled)
-    rows = raw_rows(source)
-    pool = _pool(rows.X, Path(save), algorithm, classes, rule, seed, dict(parameters(ctx)))
+    paths, given = told_apart(context, data)
+    if len(paths) != 1 or paths[0] == "-":
+        raise BadInput(f"got {', '.join(paths) or 'no data'}; wanted one path or set by name (answers come by standard input)")
+    own, options = Request(paths, algorithm, None, format, given).shared_out(algorithm)
+    rows = raw_rows(paths[0], format=format, options=options, on_error=on_error)
+    pool = _pool(rows.X, Path(save), algorithm or "arow", classes, rule, seed, own)
     asked = Labelling(pool, rows.X)
     ended = _ask(asked, rows.shower, save, as_json)
-    counts = {
+    pool.save(save)
+    facts: dict[str, object] = {
         "answered": len(pool.labels), "skipped": len(pool.skipped),
         "left": rows.X.shape[0] - len(pool.labels) - len(pool.skipped),
+        "ended": ended, "saved": save, "advice": pool.advice.reason,
     }  # fmt: skip
-    pool.save(save)
-    facts: dict[str, object] = {**counts, "ended": ended, "saved": save, "advice": pool.advice.reason}
     if labels is not None:
-        lines = (f"{row}\t{name}\n" for row, name in zip(pool.rows.tolist(), pool.labels.tolist(), strict=True))
-        Path(labels).write_text("".join(lines), encoding="utf-8")
+        pairs = zip(pool.rows.tolist(), pool.labels.tolist(), strict=True)
+        Path(labels).write_text("".join(f"{row}\t{name}\n" for row, name in pairs), encoding="utf-8")
         facts["labels"] = labels
     if model is not None and len(set(pool.labels.tolist())) > 1:
         write(rows.whole(pool.refit()), model)
@@ -71,18 +74,20 @@ def label(
     if as_json:
         json_line(facts)
         return
-    print(f"{counts['answered']:,} answered, {counts['skipped']:,} skipped, {counts['left']:,} left; state: {save}")
-    print(facts["advice"])
+    print("{answered:,} answered, {skipped:,} skipped, {left:,} left; state: {saved}\n{advice}".format(**facts))
     if model is not None:
-        print(f"model: {model}" if "model" in facts else "no model: it wants labels of two classes")
+        print(f"model: {model}" if "model" in facts else "no model yet: it wants labels of two classes")
+
+
+label.__doc__ = HELP
 
 
 def _pool(
-    X: Table, state: Path, algorithm: str | None, classes: str | None, rule: str, seed: int, given: dict[str, str]
+    X: Table, state: Path, algorithm: str, classes: str | None, rule: str, seed: int, own: dict[str, object]
 ) -> Pool:
     """As it was saved, or a new one."""
     from ..errors import BadInput
-    from ..protocols.naming import named, typed
+    from ..protocols.naming import named
     from ..protocols.pool import Pool
 
     announced = None if classes is None else [word for word in classes.split(",") if word]
@@ -90,9 +95,9 @@ def _pool(
         pool = Pool.load(state, X)
         if announced is not None and [str(name) for name in pool.classes or ()] != announced:
             had = ",".join(map(str, pool.classes or ())) or "none"
-            raise BadInput(f"--classes {classes}: {state} was begun with classes {had}; leave it out, or begin another")
+            raise BadInput(f"--classes {classes}: {state} was begun with {had}; leave it out, or begin another")
         return pool
-    learner = named(algorithm or "arow", "classes", {name: typed(text) for name, text in given.items()}).model
+    learner = named(algorithm, "classes", own).model
     return Pool(learner, X, rule=rule, classes=announced, random_state=seed)
 
 

@@ -8,78 +8,60 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .output import Json, console, json_line, table
-from .parameters import parameters
-from .reading import Data, Format, OnError, Target, Text, opened
+from .parameters import told_apart
 
 if TYPE_CHECKING:
     from ..results.sweep_result import SweepResult
 
 FIGURES = (".png", ".svg", ".pdf")
+HELP = """Try many values of the parameters in one pass over DATA.
+
+Give an algorithm's parameter a range, -C 1e-4..1e2:32 (32 values, evenly in their logarithms), or a list, --step
+pa1,pa2; of several parameters, all combinations are tried. Other --name value are as in 'onmargin learn'."""
 
 
 def sweep(
-    ctx: typer.Context,
-    data: Data,
+    context: typer.Context,
+    data: Annotated[list[str], typer.Argument(help="What to learn from.", metavar="DATA")],
     algorithm: Annotated[
-        str | None, typer.Option("--algorithm", "-a", help="A name of 'onmargin algorithms', or a family.")
+        str | None, typer.Option(help="A family (pa1, arow, ...) or a row of 'onmargin algorithms'. [pa1]")
     ] = None,
     task: Annotated[
-        str | None, typer.Option(help="classes, numbers or queries; found from the targets unless given.")
+        str | None, typer.Option(help="classes, numbers, sets or queries. [found from the labels]")
+    ] = None,
+    format: Annotated[
+        str | None, typer.Option(help="svmlight, vw, csv, jsonl, parquet or text. [by the ending]")
     ] = None,
     scoring: Annotated[
-        str | None, typer.Option(help="What to judge by: error_rate, mae, ndcg; auc, f1, ...")
+        str | None, typer.Option(help="What to judge by: auc, f1, ... [error_rate; mae; ndcg]")
     ] = None,
     figure: Annotated[str | None, typer.Option(help="Draw the outcome: a .png, .svg or .pdf file.")] = None,
-    save: Annotated[str | None, typer.Option(help="Write the best model to this file.")] = None,
-    format: Format = None,
-    target: Target = None,
-    text: Text = None,
-    on_error: OnError = "stop",
-    threads: Annotated[int | None, typer.Option(help="How many at once; one per core unless given.")] = None,
+    save: Annotated[str | None, typer.Option(help="Where to keep the best model (.onm).")] = None,
+    threads: Annotated[int | None, typer.Option(min=1, help="How many at once. [one per core]")] = None,
+    on_error: Annotated[str, typer.Option(help="At a bad line: stop, or skip and count it.")] = "stop",
     as_json: Json = False,
 ) -> None:
-    """Try many values of parameters in one pass over the data.
-
-    Every other option is a parameter of the algorithm with the values to try: a range -C 1e-4..1e2:32 (32
-    values, evenly in their logarithms), a list --step pa1,pa2, or one value.
-    """
     from ..errors import BadInput
     from ..protocols.files import save as write
-    from ..protocols.naming import named, task_of
-    from ..protocols.ranges import spread
-    from ..protocols.sweep import sweep as learn_all
+    from ..protocols.requests import Request
+    from ..protocols.trying import tried
 
     if figure is not None and Path(figure).suffix not in FIGURES:
         raise BadInput(f"--figure {figure}: wanted a name ending in {', '.join(FIGURES)}")
-    values = {name: spread(typed) for name, typed in parameters(ctx).items()}
-    grid = {name: some for name, some in values.items() if len(some) > 1}
-    if not grid:
-        raise BadInput("there is nothing to try; wanted several values of a parameter, as in -C 1e-4..1e2:32")
-    source = opened(data, format, on_error, target=target, text=text)
-    block = source.whole()
-    task = task or task_of(block.targets, block.groups)
-    chosen = named(algorithm, task, {name: some[0] for name, some in values.items()})
-    model = chosen.model
-    if "growing" in model.get_params(deep=False):  # all is there: fixed sizes, many models in one stretch
-        model = model.set_params(growing=False)
-    groups = block.groups if task == "queries" else None
-    result = learn_all(
-        model, grid, block.rows, block.targets, qid=groups, sample_weight=block.weights,
-        scoring=scoring, threads=threads, verbose=int(console(stderr=True).is_terminal),
-    )  # fmt: skip
-    _tell(result, {"algorithm": chosen.name, "task": task, "skipped": source.skipped}, as_json)
+    paths, parameters = told_apart(context, data)
+    request = Request(paths, algorithm, task, format, parameters, on_error=on_error)
+    found = tried(request, scoring, threads, verbose=int(console(stderr=True).is_terminal))
+    _tell(found.result, {"algorithm": found.name, "task": found.task, "skipped": found.skipped}, as_json)
     if figure is not None:
         Path(figure).parent.mkdir(parents=True, exist_ok=True)
-        result.plot().savefig(figure, dpi=150)
+        found.result.plot().savefig(figure, dpi=150)
         json_line({"figure": figure}) if as_json else print(f"figure: {figure}")
     if save is not None:
-        best = result.best_model
-        if source.features is not None:
-            from sklearn.pipeline import Pipeline
-
-            best = Pipeline([("features", source.features), ("model", best)])
-        write(best, save)
+        write(found.best(), save)
         json_line({"saved": save}) if as_json else print(f"best model: {save}")
+
+
+sweep.__doc__ = HELP
 
 
 def _tell(result: SweepResult, facts: dict[str, object], as_json: bool) -> None:

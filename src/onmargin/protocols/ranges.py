@@ -7,24 +7,20 @@ import math
 import numpy as np
 
 from ..errors import BadInput, shown
-from .naming import typed
 
 MOST = 10_000  # values of a range
 
 
-def spread(text: str) -> list[object]:
-    """The values of a list `a,b,c`, of a range `a..b:n` (n values, evenly in their logarithms), or of both.
+def spread(value: object) -> list[object]:
+    """The values to try: a range `a..b:n` (n values, evenly in their logarithms), the parts of a list, or one.
 
     >>> from onmargin.protocols.ranges import spread
-    >>> spread("0.01..100:5"), spread("pa1,pa2"), spread("0,0.1..10:3")
-    ([0.01, 0.1, 1.0, 10.0, 100.0], ['pa1', 'pa2'], [0, 0.1, 1.0, 10.0])
+    >>> spread("0.01..100:5"), spread(("pa1", "pa2")), spread((0, "0.1..10:3")), spread(1)
+    ([0.01, 0.1, 1.0, 10.0, 100.0], ['pa1', 'pa2'], [0, 0.1, 1.0, 10.0], [1])
     """
-    found: list[object] = []
-    for part in text.split(","):
-        found += _range(part) if ".." in part else [typed(part)]
-    if not found or "" in found:
-        raise BadInput(f"{shown(text)} names no values; wanted a list 0.1,1,10 or a range 1e-4..1e2:32")
-    return found
+    if isinstance(value, tuple | list):
+        return [one for part in value for one in spread(part)]
+    return _range(value) if isinstance(value, str) and ".." in value else [value]
 
 
 def _range(text: str) -> list[object]:

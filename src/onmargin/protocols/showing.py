@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -11,7 +11,11 @@ import scipy.sparse as sp
 from sklearn.pipeline import Pipeline
 
 from ..errors import shown
-from ..sources.blocks import Features, Rows, Source
+from ..features.steps import FeatureStep
+from ..features.texts import Texts
+from ..sources.blocks import Rows, joined
+from ..sources.by_name import format_of, open_source
+from .reading import Reading, after_tabs, features_for, is_set, source_options, unlabelled
 
 WIDTH, LINES = 78, 12  # of what is shown of a row
 TOP = 10  # features
@@ -70,7 +74,7 @@ class RawRows(NamedTuple):
     """What a source holds: the table to learn from, what made it, and who can say what a row is."""
 
     X: Rows
-    features: Features | None
+    features: FeatureStep | None
     shower: Shower
 
     def whole(self, model: object) -> object:
@@ -78,15 +82,26 @@ class RawRows(NamedTuple):
         return model if self.features is None else Pipeline([("features", self.features), ("model", model)])
 
 
-def raw_rows(source: Source) -> RawRows:
-    """All rows of a source, as a table and as they were written."""
-    features, source.features = source.features, None
-    raw = source.whole().rows
-    source.features = features
+def raw_rows(
+    data: str, *, format: str | None = None, options: Mapping[str, object] | None = None, on_error: str = "stop"
+) -> RawRows:
+    """All rows of a file, a pipe or a set by name, as a table and as they were written; labels are left aside.
+
+    options : of the format's `stream` (`target`: a column that is left out) and of its features.
+    """
+    given = dict(options or {})
+    if format is None and is_set(data):
+        reading = Reading([data], options=given)
+        raw, features = joined(list(reading.peeked.blocks())).rows, reading.features
+    else:
+        format = format_of(data) if format is None else format
+        own = source_options(format)
+        features = features_for(format, {k: v for k, v in given.items() if k not in own}, "text" in given)
+        kept = unlabelled(format, given) | ({"target": given["target"]} if "target" in given else {})
+        raw = open_source(data, format, on_error=on_error, **kept).whole().rows
+    if isinstance(raw, Texts) and format == "text":
+        raw = after_tabs(raw)
     if features is None:
         return RawRows(raw, None, ShownNumbers(raw))
-    learn = getattr(features, "partial_fit", None)
-    if learn is not None:
-        learn(raw)
-    X = features.transform(raw)
+    X = features.partial_fit(raw).transform(raw)
     return RawRows(X, features, ShownRecords(raw) if hasattr(raw, "num_rows") else ShownTexts(raw))
