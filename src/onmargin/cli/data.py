@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .output import Json, json_line, progress, table
+from .output import Json, console, json_line, progress
 
 if TYPE_CHECKING:
     from ..sources.datasets.catalogue import Entry
@@ -33,11 +33,22 @@ def list_sets(
         for entry in entries:
             json_line(_facts(entry))
         return
-    headings = ("name", "task", "licence", "rows", "test", "columns", "here")
-    table(headings, ([
-        entry.name, entry.task, entry.licence, f"{entry.rows:,}", f"{entry.test_rows:,}" if entry.test_rows else "-",
-        f"{entry.columns:,}" if entry.columns else "text", _size(entry.bytes) if entry.is_here else "no",
-    ] for entry in entries), words=3)  # fmt: skip
+    from rich.table import Table
+
+    drawn = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
+    drawn.add_column("name", no_wrap=True)
+    drawn.add_column("task", no_wrap=True)
+    for heading in ("rows", "test", "columns", "here"):
+        drawn.add_column(heading, justify="right", no_wrap=True)
+    drawn.add_column("licence")
+    for entry in entries:
+        sizes = (f"{size:,}" if size else none for size, none in (
+            (entry.rows, ""), (entry.test_rows, "-"), (entry.columns, "text"),
+        ))  # fmt: skip
+        here = _size(entry.bytes) if entry.is_here else "no"
+        licence = entry.licence.partition(" (")[0].partition(",")[0]
+        drawn.add_row(entry.name, entry.task.partition(",")[0], *sizes, here, licence)
+    console().print(drawn)
 
 
 @app.command()
@@ -62,7 +73,9 @@ def get(name: Name, as_json: Json = False) -> None:
 
 @app.command()
 def path(
-    name: Annotated[str, typer.Argument(metavar="[NAME]", help="A set; the folder of all unless given.")] = "",
+    name: Annotated[
+        str, typer.Argument(metavar="[NAME]", help="A set; the folder of all unless given.")
+    ] = "",
     as_json: Json = False,
 ) -> None:
     """Say where a set lies: its files, one a line, those for testing last."""
@@ -94,8 +107,6 @@ def _facts(entry: Entry) -> dict[str, object]:
 
 
 def _size(count: int) -> str:
-    for unit in ("B", "kB", "MB"):
-        if count < 1000:
-            return f"{count:.3g} {unit}"
-        count = round(count / 1000, 1)  # type: ignore[assignment]
-    return f"{count:.3g} GB"
+    units = ("B", "kB", "MB", "GB")
+    power = min(len(str(count)) - 1, 9) // 3
+    return f"{count / 1000**power:.3g} {units[power]}"

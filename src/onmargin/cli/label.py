@@ -52,7 +52,9 @@ def label(
 
     paths, given = told_apart(context, data)
     if len(paths) != 1 or paths[0] == "-":
-        raise BadInput(f"got {', '.join(paths) or 'no data'}; wanted one path or set by name (answers come by standard input)")
+        raise BadInput(
+            f"got {', '.join(paths) or 'no data'}; wanted one path or set by name (answers come by standard input)"
+        )
     own, options = Request(paths, algorithm, None, format, given).shared_out(algorithm)
     rows = raw_rows(paths[0], format=format, options=options, on_error=on_error)
     pool = _pool(rows.X, Path(save), algorithm or "arow", classes, rule, seed, own)
@@ -74,7 +76,9 @@ def label(
     if as_json:
         json_line(facts)
         return
-    print("{answered:,} answered, {skipped:,} skipped, {left:,} left; state: {saved}\n{advice}".format(**facts))
+    print(
+        "{answered:,} answered, {skipped:,} skipped, {left:,} left; state: {saved}\n{advice}".format(**facts)
+    )
     if model is not None:
         print(f"model: {model}" if "model" in facts else "no model yet: it wants labels of two classes")
 
@@ -95,7 +99,9 @@ def _pool(
         pool = Pool.load(state, X)
         if announced is not None and [str(name) for name in pool.classes or ()] != announced:
             had = ",".join(map(str, pool.classes or ())) or "none"
-            raise BadInput(f"--classes {classes}: {state} was begun with {had}; leave it out, or begin another")
+            raise BadInput(
+                f"--classes {classes}: {state} was begun with {had}; leave it out, or begin another"
+            )
         return pool
     learner = named(algorithm, "classes", own).model
     return Pool(learner, X, rule=rule, classes=announced, random_state=seed)
@@ -103,35 +109,38 @@ def _pool(
 
 def _ask(asked: Labelling, shower: Shower, save: str, as_json: bool) -> str:
     """Until quit, the end of the answers, or of the rows; which of them it was."""
-    from ..errors import BadInput
-    from ..protocols.labelling import NEW
-
-    keyboard = Keyboard()
     out: TextIO = sys.stderr if as_json else sys.stdout
-    while True:
-        if asked.row is None:
-            print("every row is answered or skipped", file=out)
-            return "all"
-        print(_question(asked, shower), file=out, flush=True)
-        word = keyboard.word()
-        if keyboard.by_key and word == NEW:
-            print("new label: ", end="", file=out, flush=True)
-            word = keyboard.line()
-        if not word:
-            return "end of input"
-        if not word.strip() and not keyboard.by_key:
-            continue
-        try:
-            said = asked.take(word)
-        except BadInput as error:
-            print(f"  {error}", file=out)
-            continue
-        if said.what == "quit":
-            return "quit"
-        asked.pool.save(save)
-        if as_json:
-            json_line({"what": said.what, "row": said.row, "label": said.label})
-        print(f"  {said.what}: {'' if said.label is None else said.label}".rstrip(": "), file=out)
+    with Keyboard() as keyboard:
+        while asked.row is not None:
+            print(_question(asked, shower), file=out, flush=True)
+            word = keyboard.word()
+            if keyboard.by_key and word == "+":
+                print("new label: ", end="", file=out, flush=True)
+                word = keyboard.line() or " "
+            if not word:
+                return "end of input"
+            if word.strip() and not _took(asked, word, save, as_json, out):
+                return "quit"
+    print("every row is answered or skipped", file=out)
+    return "all"
+
+
+def _took(asked: Labelling, word: str, save: str, as_json: bool, out: TextIO) -> bool:
+    """Do as the word says, and keep it; is there more to come?"""
+    from ..errors import BadInput
+
+    try:
+        said = asked.take(word)
+    except BadInput as error:
+        print(f"  {error}", file=out)
+        return True
+    if said.what == "quit":
+        return False
+    asked.pool.save(save)
+    if as_json:
+        json_line({"what": said.what, "row": said.row, "label": said.label})
+    print(f"  {said.what}{'' if said.label is None else f': {said.label}'}", file=out)
+    return True
 
 
 def _question(asked: Labelling, shower: Shower) -> str:

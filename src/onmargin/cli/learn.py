@@ -46,7 +46,9 @@ def learn(
     ] = None,
     passes: Annotated[int, typer.Option(min=1, help="How often to go over the data.")] = 1,
     test: Annotated[str | None, typer.Option(help="Data to be answered at the end.")] = None,
-    save: Annotated[str | None, typer.Option(help="Where to keep the model (.onm; - is standard output).")] = None,
+    save: Annotated[
+        str | None, typer.Option(help="Where to keep the model (.onm; - is standard output).")
+    ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with --save where it was stopped.")] = False,
     start: Annotated[str | None, typer.Option(help="A model to begin with.")] = None,
     checkpoint_every: Annotated[int | None, typer.Option(min=1, help="Save after so many rows.")] = None,
@@ -92,8 +94,14 @@ class _Printed:
             return
         if not self._headed:
             self._headed = True
-            print(f"{'average':<9} {'since':<9} {'example':>12} {'current':>14} {'current':>14} {'current':>8}", file=self.file)
-            print(f"{word:<9} {'last':<9} {'counter':>12} {'label':>14} {'predict':>14} {'features':>8}", file=self.file)
+            print(
+                f"{'average':<9} {'since':<9} {'example':>12} {'current':>14} {'current':>14} {'current':>8}",
+                file=self.file,
+            )
+            print(
+                f"{word:<9} {'last':<9} {'counter':>12} {'label':>14} {'predict':>14} {'features':>8}",
+                file=self.file,
+            )
         label, guess = brief(line.label), brief(line.guess)
         print(
             f"{line.average:<9.6f} {line.since_last:<9.6f} {line.examples:>12} {label:>14} {guess:>14} {line.features:>8}",
@@ -112,7 +120,9 @@ def brief(label: object) -> str:
     return text if len(text) <= 14 else f"{text[:13]}…"
 
 
-def _learn_into_pipe(request: Request, test: str | None, table: bool, report: str | None, out: _Printed) -> None:
+def _learn_into_pipe(
+    request: Request, test: str | None, table: bool, report: str | None, out: _Printed
+) -> None:
     """The model goes to standard output, so that `onmargin predict -` can read it."""
     import tempfile
 
@@ -129,7 +139,12 @@ def _learn_into_pipe(request: Request, test: str | None, table: bool, report: st
 
 
 def _learn(
-    request: Request, test: str | None, table: bool, report: str | None, out: _Printed, says_saved: bool = True
+    request: Request,
+    test: str | None,
+    table: bool,
+    report: str | None,
+    out: _Printed,
+    says_saved: bool = True,
 ) -> None:
     from .progress_bar import Bar
 
@@ -142,7 +157,10 @@ def _learn(
         training = request.training(
             traced=table or report is not None,
             seen=None if confusion is None else lambda run: _count(confusion, run),
-            tell=lambda moment: ([out.line(line, moment.record.tally.word) for line in moment.lines], bar.show(moment))[1],
+            tell=lambda moment: (
+                [out.line(line, moment.record.tally.word) for line in moment.lines],
+                bar.show(moment),
+            )[1],
         )
         record = training.record
         found = "given" if request.task else "found from the labels"
@@ -153,7 +171,11 @@ def _learn(
             training.run()
     _say(training, record, request, out, says_saved)
     if caught:
-        where = f"saved to {request.save}" if says_saved and request.save else "nothing was saved (--save FILE.onm keeps it)"
+        where = (
+            f"saved to {request.save}"
+            if says_saved and request.save
+            else "nothing was saved (--save FILE.onm keeps it)"
+        )
         again = "; --resume goes on" if request.save and says_saved else ""
         sys.stderr.write(f"onmargin: stopped after {record.rows:,} rows, {where}{again}\n")
         raise typer.Exit(128 + caught[0])
@@ -164,7 +186,12 @@ def _learn(
 
         progress = record.tally.progress(training.model)
         progress.confusion = confusion  # type: ignore[attr-defined]
-        facts = {"data": ", ".join(record.data), "task": record.task, "rows": record.rows, "passes": record.finished}
+        facts = {
+            "data": ", ".join(record.data),
+            "task": record.task,
+            "rows": record.rows,
+            "passes": record.finished,
+        }
         pages.write(report, progress, training.whole, record.command, facts)
         remark(f"report: {report}")
 
@@ -209,7 +236,9 @@ def _say(training: Training, record: Record, request: Request, out: _Printed, sa
     passes = f"{record.finished} pass{'' if record.finished == 1 else 'es'}"
     done = passes if record.is_whole else f"stopped in pass {record.finished + 1} of {record.passes}"
     lines = [f"{', '.join(record.data)}: {record.task}, {record.algorithm} ({type(training.model).__name__})"]
-    lines += [f"{record.rows:,} rows, {done}: progressive {tally.word} {tally.average:.4f}, {tally.updates:,} updates"]
+    lines += [
+        f"{record.rows:,} rows, {done}: progressive {tally.word} {tally.average:.4f}, {tally.updates:,} updates"
+    ]
     if len(record.earlier) > 1:
         each = ", ".join(f"{one[tally.word]:.4f}" for one in record.earlier if tally.word in one)
         lines.append(f"{tally.word} of each pass: {each}")
@@ -236,4 +265,6 @@ def _judge(training: Training, test: str, request: Request, out: _Printed) -> No
     reading = Reading([test], format=format, task=record.task, options=options, on_error=request.on_error)
     found = judged(training.whole, reading.peeked.blocks())
     said = ", ".join(f"{name} {value:.4f}" for name, value in found.items() if name != "rows")
-    out.result(f"test {test}: {int(found['rows']):,} rows, {said}", {"event": "tested", "data": test, **found})
+    out.result(
+        f"test {test}: {int(found['rows']):,} rows, {said}", {"event": "tested", "data": test, **found}
+    )

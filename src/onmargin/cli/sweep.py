@@ -75,7 +75,9 @@ def _tell(result: SweepResult, facts: dict[str, object], as_json: bool) -> None:
     lines = []
     for number, row in enumerate(result.rows):
         mark = "* " if number == result.best_index else ""
-        lines.append([_short(row[name]) if name != result.criterion else mark + _short(row[name]) for name in headings])
+        lines.append(
+            [_short(row[name]) if name != result.criterion else mark + _short(row[name]) for name in headings]
+        )
     table([name.replace("_", " ") for name in headings], lines, words=0)
     said = ", ".join(f"{name}={_short(value)}" for name, value in result.best_params.items())
     task, skipped = facts["task"], facts["skipped"]

@@ -95,7 +95,7 @@ class Labelling:
         for label in self.labels():
             if str(label) == word:
                 return label
-        if not word or self.pool.classes is not None:
+        if not word or word == "?" or self.pool.classes is not None:
             known = ", ".join(f"{key} {label}" for key, label in keys.items())
             raise BadInput(f"{shown(word)} is no answer; wanted {known}; u undo, s skip, q quit")
         return word
@@ -110,4 +110,3 @@ class Labelling:
     def _next(self) -> Row | None:
         rows = self.pool.next(1)
         return int(rows[0]) if len(rows) else None
-

@@ -10,7 +10,6 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.pipeline import Pipeline
 
-from ..errors import shown
 from ..features.steps import FeatureStep
 from ..features.texts import Texts
 from ..sources.blocks import Rows, joined
@@ -46,8 +45,15 @@ class ShownRecords(NamedTuple):
 
     def text(self, row: int) -> str:
         record = self.table.slice(row, 1).to_pylist()[0]
-        known = [f"{name}: {shown(value, WIDTH)}" for name, value in record.items() if value is not None]
+        known = [f"{name}: {_brief(value)}" for name, value in record.items() if value is not None]
         return "\n".join([*known[:LINES], *(["..."] if len(known) > LINES else [])])
+
+
+def _brief(value: object) -> str:
+    if isinstance(value, float):
+        return f"{value:g}"
+    text = " ".join(str(value).split())
+    return text if len(text) <= WIDTH else f"{text[: WIDTH - 3]}..."
 
 
 class ShownNumbers(NamedTuple):
@@ -83,7 +89,11 @@ class RawRows(NamedTuple):
 
 
 def raw_rows(
-    data: str, *, format: str | None = None, options: Mapping[str, object] | None = None, on_error: str = "stop"
+    data: str,
+    *,
+    format: str | None = None,
+    options: Mapping[str, object] | None = None,
+    on_error: str = "stop",
 ) -> RawRows:
     """All rows of a file, a pipe or a set by name, as a table and as they were written; labels are left aside.
 

@@ -9,6 +9,7 @@ from sklearn.pipeline import Pipeline
 
 from ..errors import BadInput
 from ..features.steps import FeatureStep
+from ..features.texts import Texts
 from ..results.sweep_result import SweepResult
 from ..sources.blocks import Block, Rows, joined
 from .naming import QUERIES, named
@@ -78,4 +79,6 @@ def _labelled(block: Block, task: str) -> Block:
 
 
 def _rows(part: Rows, told: np.ndarray) -> Rows:
+    if isinstance(part, Texts):
+        return Texts(part.buffer, part.starts[told], part.stops[told])
     return part.take(told) if hasattr(part, "num_rows") else part[told]
