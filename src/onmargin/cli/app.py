@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from .. import __version__
-from . import algorithms, demo, learn, warm
+from . import algorithms, demo, learn, predict, show, warm
 from .parameters import ANY
 
 SETTINGS = Path("onmargin.toml")
@@ -21,6 +21,8 @@ app = typer.Typer(
     name="onmargin", no_args_is_help=False, rich_markup_mode=None, pretty_exceptions_enable=False
 )
 app.command("learn", context_settings=ANY)(learn.learn)
+app.command("predict", context_settings=ANY)(predict.predict)
+app.command("show")(show.show)
 app.command("algorithms")(algorithms.algorithms)
 app.command("warm")(warm.warm)
 app.command("demo")(demo.demo)

@@ -235,3 +235,37 @@ def after_tabs(texts: Texts) -> Texts:
     place = np.searchsorted(tabs, texts.starts)
     first = np.r_[tabs, np.iinfo(np.int64).max][place]
     return Texts(texts.buffer, np.where(first < texts.stops, first + 1, texts.starts), texts.stops)
+
+
+def to_be_answered(
+    data: Sequence[str],
+    notes: Mapping[str, object] | None,
+    format: str | None = None,
+    options: Mapping[str, object] | None = None,
+    on_error: str = "stop",
+) -> Source:
+    """Raw rows for a model, read as those that it learned from (`notes` of its file), targets apart.
+
+    A format that is not known by the ending is that of the notes.
+    """
+    if not data:
+        raise BadInput("got no data; wanted a path, a glob or '-' for standard input")
+    if format is None and len(data) == 1 and is_set(data[0]):
+        return Reading(data).source
+    learned, read = notes or {}, cast("Mapping[str, object]", (notes or {}).get("options") or {})
+    found = format
+    if found is None:
+        try:
+            found = format_of(data[0])
+        except BadInput:
+            if learned.get("format") in (None, "set"):
+                raise
+            found = str(learned["format"])
+    for name in options or {}:
+        if name not in source_options(found):
+            raise BadInput(f"{found} has no option {shown(name)}; it has {', '.join(source_options(found))}")
+    kept = unlabelled(found, read if learned.get("format") in (found, None) else {}) | dict(options or {})
+    if learned.get("task") == SETS and found == "svmlight":
+        kept["multilabel"] = True
+    paths = data[0] if len(data) == 1 else list(data)
+    return open_source(paths, found, on_error=on_error, **kept)
