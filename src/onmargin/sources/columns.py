@@ -133,8 +133,7 @@ class TableReader:
                 return numbers, ~np.isfinite(numbers), "a finite number"
         missing = _missing(column)
         words = ["" if word is None else str(word) for word in column.to_pylist()]
-        if missing.any() and self.words.kind == "auto":  # what is missing does not say what kind they are
-            self.words.made([word for word, gone in zip(words, missing.tolist(), strict=True) if not gone])
+        self.words.settle([word for word, gone in zip(words, missing.tolist(), strict=True) if not gone])
         targets, wrong = self.words.made(words)
         return targets, wrong | missing, self.words.wanted
 

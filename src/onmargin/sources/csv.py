@@ -21,6 +21,7 @@ from .target_words import NUMBER
 QUOTE, NEWLINE = 34, 10
 NO_VALUE = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?")
 KINDS = ("number", "text")
+SAMPLE = 1000  # values that tell what a column holds
 LONGEST = 1 << 26  # bytes of one value that goes over lines
 
 
@@ -183,6 +184,8 @@ class CSVLines:
         made = {}
         for name, kind in zip(self.names, table.schema.types, strict=True):
             is_number = types.is_integer(kind) or types.is_floating(kind) or types.is_null(kind)
+            if not is_number and types.is_string(kind):
+                is_number = _mostly_numbers(table[name].slice(0, SAMPLE).to_pylist())
             made[name] = self.types.get(name, "number" if is_number else "text")
         return made
 
@@ -222,6 +225,12 @@ class CSVLines:
             if letter == ord(self.delimiter) and not quoted:
                 place, at = place - 1, here + 1
         return at
+
+
+def _mostly_numbers(values: list[str | None]) -> bool:
+    """At least nine of ten: then the others are mistakes, and told."""
+    there = [_is_number(value) for value in values if value is not None]
+    return bool(there) and sum(there) >= 0.9 * len(there)
 
 
 def _is_number(value: str) -> bool:

@@ -36,14 +36,18 @@ class NatsSubject:
 
         async def subscribe() -> object:
             client = await nats.connect(
-                url, connect_timeout=timeout, allow_reconnect=False, error_cb=self._note, closed_cb=self._closed
-            )
+                url, connect_timeout=timeout, error_cb=self._note, closed_cb=self._closed,
+                allow_reconnect=False, max_reconnect_attempts=1, reconnect_time_wait=0.05,
+            )  # fmt: skip
             await client.subscribe(subject, cb=self._arrived)
             await client.flush(timeout)
             return client
 
+        async def in_time() -> object:
+            return await asyncio.wait_for(subscribe(), timeout)
+
         try:
-            self._client = asyncio.run_coroutine_threadsafe(subscribe(), self._loop).result(2 * timeout)
+            self._client = asyncio.run_coroutine_threadsafe(in_time(), self._loop).result()
         except Exception as error:
             self._end_thread()
             said = str(error) or type(error).__name__

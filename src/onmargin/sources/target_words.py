@@ -29,10 +29,14 @@ class TargetWords:
         """What a bad word should have been."""
         return "a number, as in the lines before" if self.kind == "number" else "a label"
 
-    def made(self, words: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-        """Targets (float64, or objects that are texts), and which words are bad."""
+    def settle(self, words: Sequence[str]) -> None:
+        """What kind they are, if that is not known yet and these tell."""
         if self.kind == "auto" and len(words):
             self.kind = "number" if all(math.isfinite(self._number(word)) for word in words) else "text"
+
+    def made(self, words: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+        """Targets (float64, or objects that are texts), and which words are bad."""
+        self.settle(words)
         if self.kind == "text":
             targets = np.empty(len(words), object)
             targets[:] = words

@@ -30,28 +30,32 @@ class TabLines:
         text = chunk.text
         marks = np.empty((int(np.count_nonzero(text == 10)), MARKS), np.int64)
         marks = marks[: tab_heads(text, marks)]
-        bad = np.zeros(len(marks), bool)
+        flaws: dict[int, tuple[int, str]] = {}  # row -> where, what was wanted
+        if self.labelled:
+            for row in np.flatnonzero(marks[:, WRONG] != FINE).tolist():
+                flaws[row] = int(marks[row, WHERE]), "a tab between label and text"
         if not is_utf8(text):
             for row, (start, stop) in enumerate(marks[:, [LINE, BODY_END]].tolist()):
                 flaw = first_flaw(text[start:stop])
                 if flaw >= 0:
-                    refuse(chunk.refusal(start + flaw, 8, "UTF-8"))
-                    bad[row] = True
-        if not self.labelled:
-            rows = Texts(text, marks[~bad, LINE], marks[~bad, BODY_END])
-            return Block(rows, None)
-        for row in np.flatnonzero((marks[:, WRONG] != FINE) & ~bad).tolist():
-            start, stop = marks[row, [WHERE, BODY_END]].tolist()
-            refuse(chunk.refusal(start, stop - start, "a tab between label and text"))
-            bad[row] = True
-        marks = marks[~bad]
-        words = [text[start:stop].tobytes().decode() for start, stop in marks[:, [TAG, TAG_END]].tolist()]
-        targets, wrong = self.targets.made(words)
-        for row in np.flatnonzero(wrong).tolist():
-            start, stop = marks[row, [LINE, BODY_END]].tolist()
-            refuse(chunk.refusal(start, min(stop - start, 40), self.targets.wanted))
-        rows = Texts(text, marks[~wrong, BODY], marks[~wrong, BODY_END])
-        return Block(rows, targets[~wrong])
+                    flaws[row] = start + flaw, "UTF-8"
+        targets = None
+        if self.labelled:
+            words = [
+                "" if row in flaws else text[start:stop].tobytes().decode()
+                for row, (start, stop) in enumerate(marks[:, [TAG, TAG_END]].tolist())
+            ]
+            self.targets.settle([word for row, word in enumerate(words) if row not in flaws])
+            targets, wrong = self.targets.made(words)
+            for row in np.flatnonzero(wrong).tolist():
+                flaws.setdefault(row, (int(marks[row, LINE]), self.targets.wanted))
+        for row, (at, wanted) in sorted(flaws.items()):
+            refuse(chunk.refusal(at, int(marks[row, BODY_END]) - at, wanted))
+        good = np.ones(len(marks), bool)
+        good[list(flaws)] = False
+        begin = BODY if self.labelled else LINE
+        rows = Texts(text, marks[good, begin], marks[good, BODY_END])
+        return Block(rows, None if targets is None else targets[good])
 
 
 def is_utf8(text: np.ndarray) -> bool:
