@@ -9,7 +9,7 @@ from collections.abc import Callable
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
-from . import asking, calls, figure, kernels, page, pairs, passes, recipes, rounds, shapes, starts, svm
+from . import asking, calls, figure, kernels, page, pairs, passes, recipes, rounds, shapes, starts, svm, texts
 from .contest import Result, Work, check, interleaved, results
 from .datasets import ROOT
 from .markdown import short
@@ -35,6 +35,7 @@ WORKS: dict[str, Callable[[bool], Work]] = {
     "pairs": pairs.rounds,
     "asking": asking.sampler,
     "bbq": asking.bbq,
+    "text": texts.hashed,
 }
 STARTS, SHAPES = "starts", "shapes"
 NAMES = [*WORKS, STARTS, SHAPES]

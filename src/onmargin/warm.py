@@ -10,6 +10,8 @@ import scipy.sparse as sp
 
 from .compiled.parts import cache_folders, own_sources
 from .estimators import every
+from .features.scanning.kept import clear_stale as clear_stale_loops
+from .features.text import Text
 from .interface.river import River
 from .protocols.progressive import progressive
 
@@ -27,7 +29,7 @@ def learners(full: bool) -> Iterator[tuple[str, River]]:
 
 
 def warm(full: bool, tell: Callable[[str, int, int], None]) -> int:
-    """Compile the loops for arrays (`full`: of all learners, also for CSR and dicts); how many learners."""
+    """Compile the loops for arrays (`full`: all learners, CSR and dicts too) and texts; how many learners."""
     chosen = list(learners(full))
     draw = np.random.default_rng(0)
     X = draw.standard_normal((30, 4))
@@ -43,6 +45,7 @@ def warm(full: bool, tell: Callable[[str, int, int], None]) -> int:
                     (dict(enumerate(x)), label) for x, label in zip(X.tolist(), y.tolist(), strict=True)
                 ]
                 progressive(one, examples)
+    Text(idf=True, names=True).fit_transform(["warm"])
     tell("done", len(chosen), len(chosen))
     return len(chosen)
 
@@ -55,4 +58,4 @@ def clear_stale() -> int:
         if found and found[1] != own_sources():
             path.unlink(missing_ok=True)
             removed += 1
-    return removed
+    return removed + clear_stale_loops()

@@ -14,6 +14,7 @@ from onmargin.features.texts import Texts
 def test_a_sequence_of_strings(given):
     texts = Texts.of(given)
     assert list(texts) == given and len(texts) == len(given)
+    assert texts.strings() == given and texts[::-1].strings() == given[::-1]
     assert list(texts[1:]) == given[1:] and list(texts[::-1]) == given[::-1]
     assert list(texts[::-1].packed()) == given[::-1]
     assert texts.packed().buffer.tobytes() == "".join(given).encode()
@@ -41,6 +42,8 @@ def test_bounds_beyond_the_buffer_are_refused():
             Texts(b"abc", starts, stops)
     with pytest.raises(BadInput, match="half of a character"):
         Texts.of(["fine", "\ud800"])
+    with pytest.raises(BadInput, match="text 1 is not UTF-8"):
+        Texts(b"ab\xff", [0, 1], [1, 3]).strings()
     with pytest.raises(BadInput, match="text 1 is not UTF-8: byte 0xff at 1"):
         list(Texts(b"ab\xff", [0, 1], [1, 3]))
     with pytest.raises(BadType, match="uint8"):

@@ -11,7 +11,7 @@ from .frames import Words
 
 
 class Feature(NamedTuple):
-    """One feature a row: names[codes[row]] (in order of appearance) with its value; -1: something is missing."""
+    """One feature a row: names[codes[row]], in order of appearance, with its value; -1: none."""
 
     codes: np.ndarray
     names: list[str]

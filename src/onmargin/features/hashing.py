@@ -105,7 +105,7 @@ class Names:
     def note(self, names: Texts, hashed: np.ndarray) -> None:
         """Keep names that a loop has just entered into the table."""
         fit = max(0, self.most - len(self))
-        self.names += names[:fit]
+        self.names += names[:fit].strings()
         self._hashed.frombytes(hashed[:fit].astype(np.uint32).tobytes())
         self.left_out += max(0, len(hashed) - fit)
         self._by_column = None

@@ -13,8 +13,8 @@ State = dict[str, object]
 class FeatureStep(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """A transformer of scikit-learn's kind, online: `partial_fit` goes on, `fit` begins anew.
 
-    A child has `partial_fit`, `transform`, `state` and `from_state`, and names what it has found with a `_`
-    at the end; nothing that it has found is in the way of `transform` before the first data.
+    A child has `partial_fit`, `transform`, `width`, `state` and `from_state`, and names what it has found
+    with a `_` at the end; `transform` may be called before the first data.
     """
 
     def partial_fit(self, X: object, y: object = None) -> Self:
@@ -50,6 +50,10 @@ class FeatureStep(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     @classmethod
     def from_state(cls, state: Mapping[str, object]) -> Self:
         """The same again; raises BadInput where something does not fit."""
+        raise NotImplementedError
+
+    def width(self) -> int | None:
+        """How many columns come out of it; None where that is not known yet."""
         raise NotImplementedError
 
     def __sklearn_is_fitted__(self) -> bool:

@@ -231,12 +231,21 @@ class Table(FeatureStep):
             parts.append(self.names_.labels())
         return np.concatenate(parts)
 
+    def width(self) -> int | None:
+        """Not known before the first data."""
+        if not hasattr(self, "columns_"):
+            return None
+        named = self._is_sparse(self.columns_)
+        last = len(self._vocabulary()) if self.bits is None else int(named) << int(self.bits)
+        numbers = len(_of(self.columns_, NUMBER)) + len(self._plain_groups(self.columns_))
+        texts: list[int] = [text.width() for text in self.texts_.values()]
+        return numbers + sum(texts) + last
+
     def state(self) -> State:
         """Parameters, kinds, moments, names, texts."""
         given = self.get_params(deep=False)
         given["text"] = None if self.text is None else self.text.state()
         given["kinds"] = None if self.kinds is None else dict(self.kinds)
-        given["interactions"] = [list(group) for group in self.interactions]
         found: State = {"parameters": given}
         if hasattr(self, "columns_"):
             found |= {"columns": list(self.columns_), "kinds": list(self.columns_.values())}
@@ -255,8 +264,11 @@ class Table(FeatureStep):
         if not isinstance(given, Mapping) or given.keys() != cls().get_params().keys():
             raise BadInput(f"the parameters of a {cls.__name__} are {shown(given)}")
         inner = None if given["text"] is None else Text.from_state(given["text"])
-        made = cls(**{**given, "text": inner, "interactions": tuple(map(tuple, given["interactions"]))})
+        made = cls(**{**given, "text": inner})
         made._check()
+        found = ("parameters", "columns", "kinds", "moments", "texts", "vocabulary", "names")
+        if state.keys() - set(found) or ("columns" not in state and len(state) > 1):
+            raise BadInput(f"a {cls.__name__} does not find {shown([*state])}")
         if "columns" in state:
             made._restore(state)
         return made

@@ -152,7 +152,7 @@ class Text(FeatureStep):
             beyond = np.empty(len(block), np.bool_)
             count = find_beyond_ascii(block.buffer, block.starts, block.stops, beyond)
             if count and not checked:
-                strings = [*block]
+                strings = block.strings()
                 block = Texts.of([text.lower() for text in strings] if self.lowercase else strings)
             yield block, not count
 
@@ -208,6 +208,10 @@ class Text(FeatureStep):
             raise AttributeError("the n-grams were not kept; give names=True and fit")
         return self.names_.labels()
 
+    def width(self) -> int:
+        """2^bits."""
+        return 1 << int(self.bits)
+
     def state(self) -> State:
         """Parameters, rows met, names."""
         found: State = {"parameters": self.get_params(deep=False)}
@@ -223,8 +227,10 @@ class Text(FeatureStep):
         parameters = state.get("parameters")
         if not isinstance(parameters, Mapping) or parameters.keys() != cls().get_params().keys():
             raise BadInput(f"the parameters of a {cls.__name__} are {shown(parameters)}")
-        made = cls(**{**parameters, "ngram_range": tuple(parameters["ngram_range"])})
+        made = cls(**parameters)
         made._check()
+        if state.keys() - {"parameters", "rows_met", "met", "names"}:
+            raise BadInput(f"a {cls.__name__} does not find {shown([*state])}")
         if "met" in state:
             met, rows = np.array(state["met"]), state.get("rows_met")
             if met.dtype != np.int64 or met.shape != (2 ** int(made.bits),) or not isinstance(rows, Integral):

@@ -98,6 +98,21 @@ class Texts(Sequence[str]):
     def __iter__(self) -> Iterator[str]:
         return map(self.__getitem__, range(len(self)))
 
+    def strings(self) -> list[str]:
+        """All of them, several times faster than one by one."""
+        if not len(self):
+            return []
+        first = int(self.starts.min())
+        raw = self.buffer[first : int(self.stops.max())].tobytes()
+        bounds = zip((self.starts - first).tolist(), (self.stops - first).tolist(), strict=True)
+        if raw.isascii():
+            whole = raw.decode("ascii")
+            return [whole[start:stop] for start, stop in bounds]
+        try:
+            return [raw[start:stop].decode() for start, stop in bounds]
+        except UnicodeDecodeError:
+            return list(self)  # says which
+
     def take(self, rows: object) -> Texts:
         """The texts of these numbers, or where this mask is True; the buffer is shared."""
         numbers = np.asarray(rows)

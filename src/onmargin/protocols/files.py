@@ -40,9 +40,9 @@ def save(model: Any, path: Path, notes: Facts | None = None) -> None:
     Two saves of one model are equal, byte for byte. `notes` (plain values by name: when and on what it was
     trained, say) lie beside the model and have no part in it; `notes_of(path)` reads them.
 
-    A scikit-learn Pipeline of CountVectorizer, TfidfVectorizer, TfidfTransformer, HashingVectorizer,
-    StandardScaler, MaxAbsScaler, MinMaxScaler or Normalizer that ends in a learner is written whole; other
-    steps, and functions given to these, are refused by name.
+    A scikit-learn Pipeline of the steps in om.features, CountVectorizer, TfidfVectorizer, TfidfTransformer,
+    HashingVectorizer, StandardScaler, MaxAbsScaler, MinMaxScaler or Normalizer that ends in a learner is
+    written whole; other steps, and functions given to these, are refused by name.
 
     >>> import onmargin as om, os, tempfile
     >>> model = om.Perceptron()

@@ -22,7 +22,9 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, Normalizer, StandardScaler
 
 from ..errors import BadInput, shown
+from ..features.steps import FeatureStep
 from ..models.layout import MOST_PLACES, Misfit, Wanted, check_arrays, count, truth
+from .own_steps import OWN, is_own, state_without_arrays, step_of
 from .step_parameters import check_parameters, is_vocabulary, is_words
 
 Facts = dict[str, object]
@@ -32,7 +34,7 @@ PASSTHROUGH = "passthrough"
 OUTPUTS = (None, "default", "pandas", "polars")
 
 SCALED = ("n_samples_seen_", "n_features_in_", "feature_names_in_")
-STEPS: dict[type, tuple[str, ...]] = {
+STEPS_KEPT: dict[type, tuple[str, ...]] = {
     CountVectorizer: ("vocabulary_", "fixed_vocabulary_"),
     TfidfVectorizer: ("vocabulary_", "fixed_vocabulary_", "_tfidf"),
     TfidfTransformer: ("idf_", "n_features_in_", "feature_names_in_"),
@@ -44,7 +46,7 @@ STEPS: dict[type, tuple[str, ...]] = {
 }
 """The steps there are: class -> what a fit has found."""
 
-NAMED = {kind.__name__: kind for kind in STEPS}
+NAMED = {kind.__name__: kind for kind in STEPS_KEPT}
 ABSENT = ("mean_", "var_", "scale_")  # may be None
 LEAST = {"var_": 0.0, "max_abs_": 0.0, "data_range_": 0.0}
 LEFT_OUT = {"_stop_words_id", "stop_words_", "_sklearn_output_config"}  # (the last is kept as `output`)
@@ -56,6 +58,13 @@ class Estimator(Protocol):
 
     def get_params(self, deep: bool) -> dict[str, object]:
         """By name."""
+
+
+class Outputs(Protocol):
+    """What may give frames."""
+
+    def set_output(self, *, transform: object) -> object:
+        """Of this kind from now on."""
 
 
 # ---- into a file
@@ -86,23 +95,30 @@ def _packed(name: str, step: object, prefix: str, arrays: Arrays) -> Facts:
     if step is None or isinstance(step, str) and step == PASSTHROUGH:
         return {"name": name, "class": PASSTHROUGH}
     kind = type(step)
-    if kind not in STEPS:
+    if isinstance(step, FeatureStep) and is_own(step):
+        state = state_without_arrays(step, f"{prefix}own", arrays)
+        return {"name": name, "class": kind.__name__, "own": state, "output": _output(step)}
+    if kind not in STEPS_KEPT:
         raise BadInput(
             f"the step {name!r} is a {kind.__name__}, which cannot be saved without pickle; wanted one of "
-            f"{', '.join(NAMED)}, and a learner of this library as the last"
+            f"{', '.join([*OWN, *NAMED])}, and a learner of this library as the last"
         )
     parameters = cast(Estimator, step).get_params(deep=False)
     check_parameters(name, kind, parameters)
     held = vars(step)
-    strange = sorted(held.keys() - parameters.keys() - set(STEPS[kind]) - LEFT_OUT)
+    strange = sorted(held.keys() - parameters.keys() - set(STEPS_KEPT[kind]) - LEFT_OUT)
     if strange:
         raise BadInput(
             f"the step {name!r} ({kind.__name__}) has the attribute {strange[0]!r}, which cannot be saved"
         )
-    found = {one: _fact(name, one, held[one], prefix, arrays) for one in STEPS[kind] if one in held}
-    output = held.get("_sklearn_output_config", {}).get("transform")
+    found = {one: _fact(name, one, held[one], prefix, arrays) for one in STEPS_KEPT[kind] if one in held}
     kept = {one: _plain(value) for one, value in parameters.items()}
-    return {"name": name, "class": kind.__name__, "parameters": kept, "found": found, "output": output}
+    return {"name": name, "class": kind.__name__, "parameters": kept, "found": found, "output": _output(step)}
+
+
+def _output(step: object) -> object:
+    """What `set_output` was given."""
+    return vars(step).get("_sklearn_output_config", {}).get("transform")
 
 
 def _plain(value: object) -> object:
@@ -171,21 +187,29 @@ def _made(facts: object, prefix: str, arrays: Arrays) -> Step:
     name, known = facts["name"], facts["class"]
     if known == PASSTHROUGH:
         return Step(name, PASSTHROUGH, None, None, True)
+    if known in OWN:
+        own = step_of(known, facts["own"], f"{prefix}own", arrays)
+        _set_output(name, own, facts["output"])
+        return Step(name, own, None, own.width())
     if known not in NAMED:
         raise Misfit(f"its step {shown(known)} is none that this version knows")
     kind, found = NAMED[known], facts["found"]
     parameters = {one: _value(value) for one, value in facts["parameters"].items()}
     check_parameters(name, kind, parameters)
     step = kind(**parameters)
-    if not isinstance(found, dict) or found.keys() - set(STEPS[kind]):
+    if not isinstance(found, dict) or found.keys() - set(STEPS_KEPT[kind]):
         raise Misfit(f"its step {name!r} has found what a {known} does not find")
     gives = _restored(name, step, kind, found, prefix, arrays)
-    if facts["output"] not in OUTPUTS:
-        raise Misfit(f"its step {name!r} has an unknown output")
-    if facts["output"] is not None:
-        step.set_output(transform=facts["output"])
+    _set_output(name, step, facts["output"])
     takes = gives if "n_features_in_" in found else None
     return Step(name, step, takes, gives, not found and kind is Normalizer)
+
+
+def _set_output(name: str, step: Outputs, output: object) -> None:
+    if output not in OUTPUTS:
+        raise Misfit(f"its step {name!r} has an unknown output")
+    if output is not None:
+        step.set_output(transform=output)
 
 
 def _value(value: object) -> object:
@@ -206,13 +230,13 @@ def _restored(
         return int(cast(HashingVectorizer, step).n_features)
     if not found:
         return None
-    words = _vocabulary(name, found, prefix, arrays) if "vocabulary_" in STEPS[kind] else None
+    words = _vocabulary(name, found, prefix, arrays) if "vocabulary_" in STEPS_KEPT[kind] else None
     width = (
         len(words)
         if words is not None
         else count("n_features_in_", found.get("n_features_in_"), 1, MOST_PLACES)
     )
-    missing = {one for one in STEPS[kind] if one not in found} - {"feature_names_in_"}
+    missing = {one for one in STEPS_KEPT[kind] if one not in found} - {"feature_names_in_"}
     if missing - ({"idf_"} if not getattr(step, "use_idf", True) else set()):
         raise Misfit(f"its step {name!r} has not found {sorted(missing)[0]!r}")
     for one, value in found.items():

@@ -1,12 +1,13 @@
-"""Machine code of loops over bytes, kept on disk: what is learned by is not compiled anew when they change.
+"""Machine code of loops over bytes, kept on disk under a fingerprint of its own.
 
-The fingerprint of learners covers `compiled` and `learn` alone. A loop that is kept here has one of the files
-in the folders it names; parts from other folders than those must not be used in it.
+The fingerprint of learners covers `compiled` and `learn` alone, so that they are not compiled anew for these.
+A loop that is kept here has that of the files in the folders it names; no part may come from elsewhere.
 """
 
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -18,6 +19,9 @@ from ...compiled.parts import LOOP, PACKAGE, MachineCode, Part, plain
 
 SCANNING = "features/scanning"
 to_disk: Callable[[FunctionType], object] = MachineCode
+
+
+_marks: dict[str, set[str]] = {}  # by the folder of machine code
 
 
 @cache
@@ -47,6 +51,7 @@ def kept_for(*folders: str) -> Callable[[Part], Part]:
         made = njit(**LOOP)(named)
         if hasattr(made, "py_func"):  # (not where Numba is switched off)
             made._cache = to_disk(made.py_func)
+            _marks.setdefault(str(made.stats.cache_path), set()).add(mark)
         result: Part = made
         return result
 
@@ -56,11 +61,12 @@ def kept_for(*folders: str) -> Callable[[Part], Part]:
 kept: Callable[[Part], Part] = kept_for(SCANNING)
 
 
-def clear_stale(folder: str = SCANNING) -> int:
-    """Remove machine code of other fingerprints that lies in the folder's own cache; how many files."""
+def clear_stale() -> int:
+    """Remove machine code of other fingerprints, where loops that were loaded keep theirs; how many files."""
     removed = 0
-    for path in (PACKAGE / Path(folder) / "__pycache__").glob("*.nb[ic]"):
-        if f"_{text_of(SCANNING, *(() if folder == SCANNING else (folder,)))}-" not in path.name:
+    for path in [path for folder in _marks for path in Path(folder).glob("*.nb[ic]")]:
+        found = re.search(r"_([0-9a-f]{8})-", path.name)
+        if found and found[1] not in _marks[str(path.parent)]:
             path.unlink(missing_ok=True)
             removed += 1
     return removed

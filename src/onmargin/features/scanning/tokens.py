@@ -1,4 +1,4 @@
-"""Texts cut into words or characters, their n-grams hashed, counted column by column: one loop over bytes.
+"""Texts cut into words or characters, their n-grams hashed and counted: one loop over bytes.
 
 Texts are UTF-8 that was found valid. A text becomes *units* (words with one space between, or characters) in
 a scratch buffer; an n-gram is then a slice from the first byte of one unit to the last of another.
