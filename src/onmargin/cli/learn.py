@@ -52,6 +52,7 @@ def learn(
     checkpoint_every: Annotated[int | None, typer.Option(min=1, help="Save after so many rows.")] = None,
     table: Annotated[bool, typer.Option("--table", help="A line at every power of two.")] = False,
     follow: Annotated[bool, typer.Option("--follow", help="Wait for more: the file grows.")] = False,
+    cache: Annotated[bool, typer.Option("--cache", help="Keep the rows beside the data for later passes.")] = False,
     on_error: Annotated[str, typer.Option(help="At a bad line: stop, or skip and count it.")] = "stop",
     report: Annotated[str | None, typer.Option(help="Write a page with curve, confusions, features.")] = None,
     as_json: Json = False,
@@ -61,7 +62,7 @@ def learn(
     paths, parameters = told_apart(context, data)
     request = Request(
         paths, algorithm, task, format, parameters, passes, save, start, resume, checkpoint_every, follow, on_error,
-        shlex.join(["onmargin", *sys.argv[1:]]),
+        cache, shlex.join(["onmargin", *sys.argv[1:]]),
     )  # fmt: skip
     out = _Printed(as_json, to_stderr=save == "-")
     if save == "-":

@@ -24,7 +24,7 @@ TASKS = {
     QUERIES: "rows of queries, to be ranked", POINTS: "rows without labels",
 }  # fmt: skip
 USUAL = {CLASSES: "pa1", NUMBERS: "pa1", SETS: "pa1", QUERIES: "ranking_auc", POINTS: "pa1"}
-MOST_DISTINCT = 20  # whole numbers are classes up to so many, and up to half the rows
+MOST_DISTINCT = 20  # whole numbers are classes up to so many; more where they number something, 1, 2, 3, ...
 NOBODY = "OnlineClassifier"
 
 Parameters = dict[str, object]
@@ -193,8 +193,8 @@ def require_task(task: str) -> None:
 def task_of(targets: object, groups: object = None) -> str:
     """The task that some targets and groups (of a first block) mean.
 
-    Groups: queries. Tuples or a table: sets. Texts: classes. Whole numbers, few of them different: classes;
-    other numbers: numbers.
+    Groups: queries. Tuples or a table: sets. Texts: classes. Whole numbers, few of them different or without great
+    gaps: classes; other numbers: numbers.
 
     >>> from onmargin.protocols.naming import task_of
     >>> import numpy as np
@@ -214,7 +214,9 @@ def task_of(targets: object, groups: object = None) -> str:
     if not len(values):
         return POINTS
     distinct = np.unique(values)
-    few = len(distinct) <= max(MOST_DISTINCT, len(values) // 2)
+    spread = distinct[-1] - distinct[0] + 1
+    numbered = spread <= 2 * len(distinct) <= len(values)
+    few = len(distinct) <= MOST_DISTINCT or numbered
     return CLASSES if few and (distinct == np.round(distinct)).all() else NUMBERS
 
 

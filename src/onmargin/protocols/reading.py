@@ -16,7 +16,7 @@ from ..features.texts import Texts
 from ..sources.blocks import Block, Source
 from ..sources.by_name import ADDRESSES, format_of, module_of, open_source
 from ..sources.opening import Lines
-from .naming import SETS, require_task, task_of
+from .naming import NUMBERS, SETS, require_task, task_of
 
 TAKEN = ("paths", "features", "bits", "interactions", "names", "rows", "on_error")  # not options of a source
 TABLES = ("csv", "jsonl", "parquet")
@@ -68,12 +68,26 @@ def _without(blocks: Iterator[Block], first: int) -> Iterator[Block]:
         first = max(0, first - size)
 
 
+class Settled:
+    """Features that have nothing to learn, as a source takes them."""
+
+    def __init__(self, features: FeatureStep) -> None:
+        self.features = features
+
+    def __repr__(self) -> str:
+        return repr(self.features)
+
+    def transform(self, rows: object) -> object:
+        """Rows of numbers."""
+        return self.features.transform(rows)
+
+
 class Reading:
     """Data by name, with raw rows, and what makes rows of numbers of them (`features`; None: they are numbers).
 
     data : paths, globs, folders, "-", an address, or the name of a set of `om.datasets.names()`.
     format : None: by the ending. options : of the format's `stream`, and of its features (`bits`, `ngram_range`).
-    task : None: found from the first block (`task`).
+    task : None: found from the first block (`task`). cache : keep the rows in a file beside the first of the data.
     """
 
     def __init__(
@@ -85,23 +99,31 @@ class Reading:
         options: Mapping[str, object] | None = None,
         follow: bool = False,
         on_error: str = "stop",
+        cache: bool = False,
     ) -> None:
         if not data:
             raise BadInput("got no data; wanted a path, a glob, '-' for standard input, or the name of a set")
         if task is not None:
             require_task(task)
         self.data, self.options, self.follow = list(data), dict(options or {}), follow
-        self.on_error = on_error
+        self.on_error, self.cache = on_error, cache
         self.named = format is None and len(self.data) == 1 and is_set(self.data[0])
         self.format = "set" if self.named else format_of(self.data[0]) if format is None else format
         self.labels: list[float] | None = None
         self.features: FeatureStep | None = None
+        self.made = False  # are blocks rows of numbers already?
         self._sets = not self.named and self.format == "svmlight" and self._has_sets(task)
         self.source = self._opened()
+        if cache:
+            self.source = self._cached(self.source)
+        if self.source.again:  # (a thread that waits for a pipe cannot be stopped)
+            self.source = self.source.ahead()
         self.peeked = Peeked(self.source)
         block = self.peeked.first
         if block is None:
             raise BadInput(f"{', '.join(map(str, self.data))}: no example in it")
+        if self.named and task is None:
+            task = _task_of_set(self.data[0].removesuffix(TEST))
         self.task = task_of(block.targets, block.groups) if task is None else task
 
     def _has_sets(self, task: str | None) -> bool:
@@ -138,6 +160,19 @@ class Reading:
         paths = self.data[0] if len(self.data) == 1 else self.data
         return open_source(paths, self.format, follow=self.follow, on_error=self.on_error, **taken)
 
+    def _cached(self, source: Source) -> Source:
+        """Rows of numbers are kept; features that learn as they come would be kept for good."""
+        if self.features is not None:
+            settled = self.format in ("vw", "text") and not getattr(self.features, "idf", False)
+            if not settled or getattr(self.features, "names", False) and "names" in self.options:
+                raise BadInput(
+                    f"{self.format} is made rows by what learns from it, so it cannot be cached; cached are svmlight, "
+                    "vw, and text without idf and names"
+                )
+            self.features.set_params(names=False)
+            source.features, self.made = Settled(self.features), True
+        return source.cached()
+
     def _all_labels(self, taken: Mapping[str, object]) -> list[float]:
         """The labels of sets, which the learner must know before the first row."""
         given = taken.get("labels")
@@ -152,6 +187,13 @@ class Reading:
             found.update(*cast("list[tuple[float, ...]]", block.targets))
         self.labels = sorted(found)
         return self.labels
+
+
+def _task_of_set(name: str) -> str | None:
+    """Numbers that are whole look like classes; the catalogue knows better."""
+    from ..sources.datasets import catalogue
+
+    return NUMBERS if catalogue.names()[name].task == catalogue.NUMBERS else None
 
 
 def is_set(name: str) -> bool:

@@ -45,6 +45,7 @@ class Request:
     every: int | None = None
     follow: bool = False
     on_error: str = "stop"
+    cache: bool = False
     command: str = ""
 
     def training(
@@ -59,6 +60,9 @@ class Request:
             raise BadInput(f"passes={self.passes}; wanted at least 1")
         if self.resume and self.save is None:
             raise BadInput("to resume is to go on with a file; give --save FILE.onm")
+        folder = os.path.dirname(os.path.realpath(self.save)) if self.save is not None else "."
+        if not os.path.isdir(folder) or os.path.isdir(self.save or ""):
+            raise BadInput(f"{self.save} cannot be saved: its folder does not exist, or it is one; give another --save")
         going_on = self.resume and os.path.exists(self.save or "")
         if self.start is not None and going_on:
             raise BadInput(f"{self.save} is there and is resumed; leave --start out")
@@ -113,8 +117,9 @@ class Request:
     def _reading(self, task: str | None, options: Parameters) -> Reading:
         def opened(options: Mapping[str, object]) -> Reading:
             return Reading(
-                self.data, format=self.format, task=task, options=options, follow=self.follow, on_error=self.on_error
-            )
+                self.data, format=self.format, task=task, options=options, follow=self.follow,
+                on_error=self.on_error, cache=self.cache,
+            )  # fmt: skip
 
         reading = opened(options)
         if reading.task == QUERIES and reading.format == "svmlight" and "columns" not in options:

@@ -144,7 +144,7 @@ class Training:
     def _learn(self, block: Block) -> list[Line]:
         """Answer and learn one block, all of it."""
         rows = block.rows
-        if self.features is not None:
+        if self.features is not None and not self.reading.made:
             learns = not self.record.finished
             both = getattr(self.features, "partial_fit_transform", None)
             rows = both(rows) if learns and both is not None else self.features.transform(rows)
