@@ -55,10 +55,17 @@ class Chunk(NamedTuple):
 class Chunks(Protocol):
     """What gives chunks: files (`Lines`), or something alive. See `Format` for the words."""
 
-    again: bool
-    live: bool
-    bytes_read: int
-    bytes_total: int | None
+    @property
+    def again(self) -> bool: ...
+
+    @property
+    def live(self) -> bool: ...
+
+    @property
+    def bytes_read(self) -> int: ...
+
+    @property
+    def bytes_total(self) -> int | None: ...
 
     @property
     def files(self) -> Sequence[object]:
