@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from .. import __version__
-from . import algorithms, demo, learn, predict, show, warm
+from . import algorithms, data, demo, label, learn, predict, show, sweep, warm
 from .parameters import ANY
 
 SETTINGS = Path("onmargin.toml")
@@ -23,6 +23,9 @@ app = typer.Typer(
 app.command("learn", context_settings=ANY)(learn.learn)
 app.command("predict", context_settings=ANY)(predict.predict)
 app.command("show")(show.show)
+app.command("sweep", context_settings=ANY)(sweep.sweep)
+app.command("label", context_settings=ANY)(label.label)
+app.add_typer(data.app, name="data")
 app.command("algorithms")(algorithms.algorithms)
 app.command("warm")(warm.warm)
 app.command("demo")(demo.demo)

@@ -70,9 +70,9 @@ class Request:
         before = None if kept is None else notes_of(kept)
         record = Record.from_facts(before, kept) if going_on else None
         algorithm = self.algorithm or (None if record is None else record.algorithm)
-        own, others = self._shared_out(algorithm)
+        own, others = self.shared_out(algorithm)
         task = self.task or (None if record is None else record.task)
-        reading = self._reading(task, others)
+        reading = self.reading(task, others)
         new = Record(
             self.data, reading.format, reading.options, reading.task, algorithm or "", self.passes, self.command
         )
@@ -96,7 +96,7 @@ class Request:
             seen=seen, tell=tell,
         )  # fmt: skip
 
-    def _shared_out(self, algorithm: str | None) -> tuple[Parameters, Parameters]:
+    def shared_out(self, algorithm: str | None) -> tuple[Parameters, Parameters]:
         """Parameters of the learner, and those of the data."""
         families = [FAMILIES.get((algorithm or "").partition(".")[0]) or FAMILIES["pa1"]]
         kinds = {kind for family in families for kind, _ in family.values()}
@@ -114,7 +114,7 @@ class Request:
             return None
         return format_of(self.data[0]) if self.data else None
 
-    def _reading(self, task: str | None, options: Parameters) -> Reading:
+    def reading(self, task: str | None, options: Parameters) -> Reading:
         def opened(options: Mapping[str, object]) -> Reading:
             return Reading(
                 self.data, format=self.format, task=task, options=options, follow=self.follow,
