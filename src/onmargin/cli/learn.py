@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from ..protocols.record import Record
     from ..protocols.requests import Request
-    from ..protocols.training import Training
+    from ..protocols.training import Moment, Training
     from ..results.confusion import Confusion
     from ..results.tally import Line
 
@@ -46,13 +46,17 @@ def learn(
     ] = None,
     passes: Annotated[int, typer.Option(min=1, help="How often to go over the data.")] = 1,
     test: Annotated[str | None, typer.Option(help="Data to be answered at the end.")] = None,
-    save: Annotated[str | None, typer.Option(help="Where to keep the model (.onm; - is standard output).")] = None,
+    save: Annotated[
+        str | None, typer.Option(help="Where to keep the model (.onm; - is standard output).")
+    ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with --save where it was stopped.")] = False,
     start: Annotated[str | None, typer.Option(help="A model to begin with.")] = None,
     checkpoint_every: Annotated[int | None, typer.Option(min=1, help="Save after so many rows.")] = None,
     table: Annotated[bool, typer.Option("--table", help="A line at every power of two.")] = False,
     follow: Annotated[bool, typer.Option("--follow", help="Wait for more: the file grows.")] = False,
-    cache: Annotated[bool, typer.Option("--cache", help="Keep the rows beside the data for later passes.")] = False,
+    cache: Annotated[
+        bool, typer.Option("--cache", help="Keep the rows beside the data for later passes.")
+    ] = False,
     on_error: Annotated[str, typer.Option(help="At a bad line: stop, or skip and count it.")] = "stop",
     report: Annotated[str | None, typer.Option(help="Write a page with curve, confusions, features.")] = None,
     as_json: Json = False,
@@ -93,8 +97,14 @@ class _Printed:
             return
         if not self._headed:
             self._headed = True
-            print(f"{'average':<9} {'since':<9} {'example':>12} {'current':>14} {'current':>14} {'current':>8}", file=self.file)
-            print(f"{word:<9} {'last':<9} {'counter':>12} {'label':>14} {'predict':>14} {'features':>8}", file=self.file)
+            print(
+                f"{'average':<9} {'since':<9} {'example':>12} {'current':>14} {'current':>14} {'current':>8}",
+                file=self.file,
+            )
+            print(
+                f"{word:<9} {'last':<9} {'counter':>12} {'label':>14} {'predict':>14} {'features':>8}",
+                file=self.file,
+            )
         label, guess = brief(line.label), brief(line.guess)
         print(
             f"{line.average:<9.6f} {line.since_last:<9.6f} {line.examples:>12} {label:>14} {guess:>14} {line.features:>8}",
@@ -113,7 +123,9 @@ def brief(label: object) -> str:
     return text if len(text) <= 14 else f"{text[:13]}…"
 
 
-def _learn_into_pipe(request: Request, test: str | None, table: bool, report: str | None, out: _Printed) -> None:
+def _learn_into_pipe(
+    request: Request, test: str | None, table: bool, report: str | None, out: _Printed
+) -> None:
     """The model goes to standard output, so that `onmargin predict -` can read it."""
     import tempfile
 
@@ -130,7 +142,12 @@ def _learn_into_pipe(request: Request, test: str | None, table: bool, report: st
 
 
 def _learn(
-    request: Request, test: str | None, table: bool, report: str | None, out: _Printed, says_saved: bool = True
+    request: Request,
+    test: str | None,
+    table: bool,
+    report: str | None,
+    out: _Printed,
+    says_saved: bool = True,
 ) -> None:
     from .progress_bar import Bar
 
@@ -140,10 +157,16 @@ def _learn(
 
         confusion = Confusion()
     with Bar(not table) as bar:
+
+        def tell(moment: Moment) -> None:
+            for line in moment.lines if table else ():
+                out.line(line, moment.record.tally.word)
+            bar.show(moment)
+
         training = request.training(
             traced=table or report is not None,
             seen=None if confusion is None else lambda run: _count(confusion, run),
-            tell=lambda moment: ([out.line(line, moment.record.tally.word) for line in moment.lines], bar.show(moment))[1],
+            tell=tell,
         )
         record = training.record
         found = "given" if request.task else "found from the labels"
@@ -154,7 +177,11 @@ def _learn(
             training.run()
     _say(training, record, request, out, says_saved)
     if caught:
-        where = f"saved to {request.save}" if says_saved and request.save else "nothing was saved (--save FILE.onm keeps it)"
+        where = (
+            f"saved to {request.save}"
+            if says_saved and request.save
+            else "nothing was saved (--save FILE.onm keeps it)"
+        )
         again = "; --resume goes on" if request.save and says_saved else ""
         sys.stderr.write(f"onmargin: stopped after {record.rows:,} rows, {where}{again}\n")
         raise typer.Exit(128 + caught[0])
@@ -165,7 +192,12 @@ def _learn(
 
         progress = record.tally.progress(training.model)
         progress.confusion = confusion  # type: ignore[attr-defined]
-        facts = {"data": ", ".join(record.data), "task": record.task, "rows": record.rows, "passes": record.finished}
+        facts = {
+            "data": ", ".join(record.data),
+            "task": record.task,
+            "rows": record.rows,
+            "passes": record.finished,
+        }
         pages.write(report, progress, training.whole, record.command, facts)
         remark(f"report: {report}")
 
@@ -210,7 +242,9 @@ def _say(training: Training, record: Record, request: Request, out: _Printed, sa
     passes = f"{record.finished} pass{'' if record.finished == 1 else 'es'}"
     done = passes if record.is_whole else f"stopped in pass {record.finished + 1} of {record.passes}"
     lines = [f"{', '.join(record.data)}: {record.task}, {record.algorithm} ({type(training.model).__name__})"]
-    lines += [f"{record.rows:,} rows, {done}: progressive {tally.word} {tally.average:.4f}, {tally.updates:,} updates"]
+    lines += [
+        f"{record.rows:,} rows, {done}: progressive {tally.word} {tally.average:.4f}, {tally.updates:,} updates"
+    ]
     if len(record.earlier) > 1:
         each = ", ".join(f"{one[tally.word]:.4f}" for one in record.earlier if tally.word in one)
         lines.append(f"{tally.word} of each pass: {each}")
@@ -237,4 +271,6 @@ def _judge(training: Training, test: str, request: Request, out: _Printed) -> No
     reading = Reading([test], format=format, task=record.task, options=options, on_error=request.on_error)
     found = judged(training.whole, reading.peeked.blocks())
     said = ", ".join(f"{name} {value:.4f}" for name, value in found.items() if name != "rows")
-    out.result(f"test {test}: {int(found['rows']):,} rows, {said}", {"event": "tested", "data": test, **found})
+    out.result(
+        f"test {test}: {int(found['rows']):,} rows, {said}", {"event": "tested", "data": test, **found}
+    )

@@ -34,7 +34,9 @@ def predict(
         bool, typer.Option("--ranking", help="Labels from the best-scored on; of queries, each row's place.")
     ] = False,
     out: Annotated[str | None, typer.Option(help="A file for the answers.")] = None,
-    format: Annotated[str | None, typer.Option(help="As for learn. [by the ending, or as it was learned]")] = None,
+    format: Annotated[
+        str | None, typer.Option(help="As for learn. [by the ending, or as it was learned]")
+    ] = None,
     on_error: Annotated[str, typer.Option(help="At a bad line: stop, or skip and count it.")] = "stop",
     as_json: Json = False,
 ) -> None:
@@ -44,7 +46,11 @@ def predict(
     from ..protocols.reading import to_be_answered
 
     paths, options = told_apart(context, data)
-    asked = [name for name, wanted in (("scores", scores), ("probabilities", probabilities), ("ranking", ranking)) if wanted]
+    asked = [
+        name
+        for name, wanted in (("scores", scores), ("probabilities", probabilities), ("ranking", ranking))
+        if wanted
+    ]
     if len(asked) > 1:
         raise BadInput(f"--{asked[0]} and --{asked[1]}; wanted one of them")
     if model == "-" and "-" in paths:
@@ -116,7 +122,9 @@ def _write(found: Answers, answerer: Answerer, file: TextIO, as_json: bool) -> N
         names = [str(plain(name)) for name in found.names]
         order = (-found.values).argsort(axis=1, kind="stable").tolist()
         table = found.values.tolist()
-        lines = ["\t".join(f"{names[k]}:{row[k]!r}" for k in best) for best, row in zip(order, table, strict=True)]
+        lines = [
+            "\t".join(f"{names[k]}:{row[k]!r}" for k in best) for best, row in zip(order, table, strict=True)
+        ]
     else:
         lines = ["\t".join(map(repr, row)) for row in found.values.tolist()]
     file.write("".join(f"{line}\n" for line in lines))

@@ -40,7 +40,9 @@ def show(
     if seen.top:
         outputs = [(name, list(lines)) for name, lines in groupby(seen.top, lambda one: one.output)]
         rows = [
-            (brief(name), str(one.feature), f"{one.weight:+.6g}") for name, lines in outputs[:MOST_CLASSES] for one in lines
+            (brief(name), str(one.feature), f"{one.weight:+.6g}")
+            for name, lines in outputs[:MOST_CLASSES]
+            for one in lines
         ]
         table(("for", "feature", "weight"), rows, words=2)
         if len(outputs) > MOST_CLASSES:

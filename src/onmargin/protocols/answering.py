@@ -97,7 +97,9 @@ class Answerer:
         if isinstance(self.learner, Grouped):
             scores = np.asarray(_scores(self.model, self.learner, rows, groups))
             if self.kind == "probabilities":
-                raise BadInput(f"{type(self.learner).__name__} has no probabilities; ask for scores or ranking")
+                raise BadInput(
+                    f"{type(self.learner).__name__} has no probabilities; ask for scores or ranking"
+                )
             if self.kind == "ranking" and groups is not None:
                 return cast("list[object]", places(scores, groups).tolist()), scores[:, None]
             return cast("list[object]", scores.tolist()), scores[:, None]
@@ -123,7 +125,7 @@ def _scores(model: object, learner: Grouped, rows: object, groups: np.ndarray | 
     """Scores of rows in groups."""
     if isinstance(model, Pipeline):
         rows = model[:-1].transform(rows)
-    return np.asarray(learner.decision_function(rows))  # type: ignore[attr-defined]
+    return np.asarray(learner.decision_function(rows))
 
 
 def places(scores: np.ndarray, groups: np.ndarray) -> np.ndarray:

@@ -73,8 +73,8 @@ def _plain() -> dict[str, Family]:
         **{f"ftrl_{norm}": {"regularizer": norm} for norm in ("l2", "adagrad", "coin", "pnorm", "group")},
         "ftrl_entropic": {"regularizer": "entropic"},
     }  # fmt: skip
-    for name, given in norms.items():
-        found[name] = _labelled("FTRLClassifier", **given) | {NUMBERS: ("FTRLRegressor", given)}
+    for name, numbers in norms.items():
+        found[name] = _labelled("FTRLClassifier", **numbers) | {NUMBERS: ("FTRLRegressor", numbers)}
     return found
 
 
@@ -140,7 +140,9 @@ def named(algorithm: str | None, task: str, parameters: Mapping[str, object] | N
     algorithm = USUAL[task] if algorithm is None else algorithm
     family, dot, problem = algorithm.partition(".")
     if family not in FAMILIES or (dot and algorithm not in ROWS):
-        raise BadInput(f"algorithm {shown(algorithm)} is not known; {_near(algorithm)}see 'onmargin algorithms'")
+        raise BadInput(
+            f"algorithm {shown(algorithm)} is not known; {_near(algorithm)}see 'onmargin algorithms'"
+        )
     given: Parameters = {}
     if dot:
         wanted, given = PROBLEMS[problem]

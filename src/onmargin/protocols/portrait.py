@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from ..errors import BadInput, OnmarginError
+from ..features.hashing import Names
 from ..interface.asks import AsksForLabels
 from ..interface.learner import Learner
 from .files import load, notes_of
@@ -97,7 +98,7 @@ class Portrait:
         except (AttributeError, OnmarginError):  # kernels, balls
             return None
 
-    def _names(self) -> object:
+    def _names(self) -> Names | None:
         """The table of hashed names, where a step has one."""
         steps = self.whole.steps[:-1] if isinstance(self.whole, Pipeline) else []
         return next((step.names_ for _, step in steps if hasattr(step, "names_")), None)

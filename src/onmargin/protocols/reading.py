@@ -143,7 +143,9 @@ class Reading:
             from ..sources.datasets.catalogue import load
 
             if self.options:
-                raise BadInput(f"{self.data[0]} is a set by its name; it has no option {shown(next(iter(self.options)))}")
+                raise BadInput(
+                    f"{self.data[0]} is a set by its name; it has no option {shown(next(iter(self.options)))}"
+                )
             name, part = self.data[0].removesuffix(TEST), "test" if self.data[0].endswith(TEST) else None
             source = cast("Source", load(name, part=part, as_source=True))
             self.features, source.features = cast("FeatureStep | None", source.features), None
@@ -171,6 +173,8 @@ class Reading:
                 )
             self.features.set_params(names=False)
             source.features, self.made = Settled(self.features), True
+        if not source.again:
+            raise BadInput("a cache lies beside a file, and a pipe is none; leave --cache out")
         return source.cached()
 
     def _all_labels(self, taken: Mapping[str, object]) -> list[float]:
@@ -235,14 +239,18 @@ def features_for(format: str, given: Mapping[str, object], text: bool = False) -
     for name in given:
         if name not in known:
             has = [*source_options(format), *known]
-            raise BadInput(f"neither the algorithm nor {format} has an option {shown(name)}; {format} has {', '.join(has)}")
+            raise BadInput(
+                f"neither the algorithm nor {format} has an option {shown(name)}; {format} has {', '.join(has)}"
+            )
     if kind is None:
         return None
     chosen = dict(given)
     if isinstance(chosen.get("interactions"), str):
         chosen["interactions"] = (chosen["interactions"],)
     if "interactions" in chosen and format in TABLES:
-        chosen["interactions"] = [str(one).split("*") for one in cast("Sequence[object]", chosen["interactions"])]
+        chosen["interactions"] = [
+            str(one).split("*") for one in cast("Sequence[object]", chosen["interactions"])
+        ]
     if "names" in known:
         chosen = {"names": True, **chosen}
     made: FeatureStep = kind(**chosen)
@@ -259,7 +267,9 @@ def features_for(format: str, given: Mapping[str, object], text: bool = False) -
 def unlabelled(format: str, options: Mapping[str, object]) -> dict[str, object]:
     """Options that read rows without looking for targets, where the format can."""
     own = source_options(format)
-    kept = {name: value for name, value in options.items() if name in own and name not in ("labels", "target")}
+    kept = {
+        name: value for name, value in options.items() if name in own and name not in ("labels", "target")
+    }
     if "target" in own:
         kept["target"] = None
     if "labelled" in own:
@@ -310,4 +320,4 @@ def to_be_answered(
     if learned.get("task") == SETS and found == "svmlight":
         kept["multilabel"] = True
     paths = data[0] if len(data) == 1 else list(data)
-    return open_source(paths, found, on_error=on_error, **kept)
+    return open_source(paths, found, follow=False, on_error=on_error, **kept)

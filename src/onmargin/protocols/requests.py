@@ -62,7 +62,9 @@ class Request:
             raise BadInput("to resume is to go on with a file; give --save FILE.onm")
         folder = os.path.dirname(os.path.realpath(self.save)) if self.save is not None else "."
         if not os.path.isdir(folder) or os.path.isdir(self.save or ""):
-            raise BadInput(f"{self.save} cannot be saved: its folder does not exist, or it is one; give another --save")
+            raise BadInput(
+                f"{self.save} cannot be saved: its folder does not exist, or it is one; give another --save"
+            )
         going_on = self.resume and os.path.exists(self.save or "")
         if self.start is not None and going_on:
             raise BadInput(f"{self.save} is there and is resumed; leave --start out")
@@ -74,7 +76,13 @@ class Request:
         task = self.task or (None if record is None else record.task)
         reading = self.reading(task, others)
         new = Record(
-            self.data, reading.format, reading.options, reading.task, algorithm or "", self.passes, self.command
+            self.data,
+            reading.format,
+            reading.options,
+            reading.task,
+            algorithm or "",
+            self.passes,
+            self.command,
         )
         two = False
         whole: object = None
@@ -138,7 +146,9 @@ class Request:
         for name, value in own.items():
             if name not in has or not same(has[name], value):
                 found = f"{name}={shown(has[name])}" if name in has else f"no parameter {name!r}"
-                raise BadInput(f"{path} has {found}, and {shown(value)} is asked for; leave it out, or learn anew")
+                raise BadInput(
+                    f"{path} has {found}, and {shown(value)} is asked for; leave it out, or learn anew"
+                )
 
 
 def learner_in(whole: object, path: object) -> Model:

@@ -113,7 +113,7 @@ class Training:
     def _pass(self, began: float) -> None:
         record = self.record
         if not record.row:
-            record.tally = Tally()
+            record.tally = Tally(record.tally.before + record.tally.count)
         blocks = self.reading.peeked.blocks(record.row)
         if isinstance(self.model, Grouped):
             blocks = whole_groups(blocks)
@@ -177,7 +177,7 @@ class Training:
                 raise BadInput("the data have no queries (qid:...); give --group COLUMN, or another --task")
             return self.model.watch_groups(rows, targets, groups, False)
         if self.record.task == POINTS:
-            targets = np.zeros(height(rows))  # type: ignore[arg-type]
+            targets = np.zeros(height(rows))
         elif targets is None:
             raise BadInput(f"the data have no labels; for {self.record.task} there must be one a row")
         trace = "full" if self.traced else "sums"
