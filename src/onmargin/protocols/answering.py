@@ -17,9 +17,9 @@ from ..interface.groups import Grouped
 from ..interface.learner import Learner
 from ..results.metrics import ndcg
 from ..sources.blocks import Block, as_wide, csr
-from .reading import after_tabs
 from .training import whole_groups
 
+TAB = 9
 KINDS = ("labels", "scores", "probabilities", "ranking")
 
 
@@ -32,7 +32,7 @@ class Answering(Protocol):
 
 
 class Answers(NamedTuple):
-    """Of one block: an answer a row; `values` a row of numbers each, named by `names`; what the block says."""
+    """Of one block: an answer a row; `values`, a row of numbers each, named by `names`; what else it says."""
 
     labels: list[object]
     values: np.ndarray | None
@@ -46,8 +46,8 @@ class Answers(NamedTuple):
 class Answerer:
     """A model (or a Pipeline that ends in one) that answers blocks in bounded memory.
 
-    kind : "labels" (or numbers), "scores", "probabilities" (where the loss gives them) or "ranking" (labels from
-        the best-scored on; of a ranker, places within each query).
+    kind : "labels" (or numbers), "scores", "probabilities" (where the loss gives them) or "ranking" (labels
+        from the best-scored on; of a ranker, places within each query).
     """
 
     def __init__(self, model: object, kind: str = "labels") -> None:
@@ -109,8 +109,8 @@ class Answerer:
         if self.kind == "probabilities":
             if not hasattr(self.model, "predict_proba"):
                 raise BadInput(
-                    f"{type(self.learner).__name__} has no probabilities (FTRL with --loss logistic has); ask for "
-                    "scores"
+                    f"{type(self.learner).__name__} has no probabilities (FTRL with --loss logistic has); "
+                    "ask for scores"
                 )
             return labels, np.asarray(asked.predict_proba(rows))
         if not self.names:  # numbers are their own scores
@@ -150,7 +150,7 @@ def _listed(predicted: object, names: list[object]) -> list[object]:
 
 
 def judged(model: object, blocks: Iterable[Block]) -> dict[str, float]:
-    """How good a model is on labelled blocks that it does not learn: rows, and error, mae and rmse, or ndcg."""
+    """How good a model is on labelled blocks, which it does not learn: error, mae and rmse, or ndcg."""
     answerer = Answerer(model)
     rows, sums = 0, np.zeros(3)
     grouped = isinstance(answerer.learner, Grouped)
@@ -179,3 +179,13 @@ def judged(model: object, blocks: Iterable[Block]) -> dict[str, float]:
     if not answerer.names:
         return {"rows": rows, "mae": sums[0] / sums[2], "rmse": float(np.sqrt(sums[1] / sums[2]))}
     return {"rows": rows, "error": sums[0] / sums[2]}
+
+
+def after_tabs(texts: Texts) -> Texts:
+    """Of `label<TAB>text` the text; of a line without a tab all of it."""
+    tabs = np.flatnonzero(texts.buffer == TAB)
+    if not len(tabs):
+        return texts
+    place = np.searchsorted(tabs, texts.starts)
+    first = np.r_[tabs, np.iinfo(np.int64).max][place]
+    return Texts(texts.buffer, np.where(first < texts.stops, first + 1, texts.starts), texts.stops)

@@ -50,7 +50,8 @@ def _labelled(kind: str, **given: object) -> Family:
 def _plain() -> dict[str, Family]:
     """Families whose learners are linear, or have a name of their own."""
     found = {
-        "perceptron": _labelled("Perceptron"), "mira": {CLASSES: cast("tuple[str, Parameters]", ("MIRA", {}))},
+        "perceptron": _labelled("Perceptron"),
+        "mira": {CLASSES: cast("tuple[str, Parameters]", ("MIRA", {}))},
         "pegasos": _labelled("Pegasos"), "shifting": _labelled("ShiftingPerceptron"),
         "projected": _labelled("ProjectedPerceptron"), "projectron": _labelled("Projectron"),
         "projectron_plus": _labelled("Projectron", plus=True), "rbp": _labelled("RandomBudgetPerceptron"),
@@ -107,7 +108,8 @@ PROBLEMS: dict[str, tuple[str, Parameters]] = {
     "binary": (CLASSES, {}), "top": (CLASSES, {}), "labels": (SETS, {}), "regression": (NUMBERS, {}),
     "uniform": (CLASSES, {"update": "uniform"}), "all": (CLASSES, {"update": "all"}),
     "calibrated": (SETS, {"multilabel": "calibrated"}), "uniclass": (POINTS, {}),
-    "max_loss": (CLASSES, {"cost_update": "max_loss"}), "prediction": (CLASSES, {"cost_update": "prediction"}),
+    "max_loss": (CLASSES, {"cost_update": "max_loss"}),
+    "prediction": (CLASSES, {"cost_update": "prediction"}),
     "binary_max_loss": (CLASSES, {"cost_update": "max_loss"}),
     "binary_prediction": (CLASSES, {"cost_update": "prediction"}),
     "apart": (CLASSES, {"multiclass": "one_vs_all"}), "apart_labels": (SETS, {"multiclass": "one_vs_all"}),
@@ -124,8 +126,8 @@ def families() -> list[str]:
 def named(algorithm: str | None, task: str, parameters: Mapping[str, object] | None = None) -> Named:
     """A fresh learner by a name of the papers, for a task; parameters by their names, checked by its class.
 
-    algorithm : a family (`pa1`, `arow`, `ftrl_coin`, ...) or a row of `om.algorithms()` (`pa1.top`); None: the
-        usual one for the task.
+    algorithm : a family (`pa1`, `arow`, `ftrl_coin`, ...) or a row of `om.algorithms()` (`pa1.top`); None:
+        the usual one for the task.
     task : "classes", "numbers", "sets" (several labels a row), "queries" or "points" (no labels).
 
     Columns and classes may appear later (`growing=True`), where the class can and nothing else is said.
@@ -195,8 +197,8 @@ def require_task(task: str) -> None:
 def task_of(targets: object, groups: object = None) -> str:
     """The task that some targets and groups (of a first block) mean.
 
-    Groups: queries. Tuples or a table: sets. Texts: classes. Whole numbers, few of them different or without great
-    gaps: classes; other numbers: numbers.
+    Groups: queries. Tuples or a table: sets. Texts: classes. Whole numbers, few of them different or without
+    great gaps: classes; other numbers: numbers.
 
     >>> from onmargin.protocols.naming import task_of
     >>> import numpy as np

@@ -73,8 +73,8 @@ class Portrait:
         """When and on what, as the file says; empty where it does not."""
         notes = self.notes or {}
         kept = (
-            "data", "format", "task", "algorithm", "command", "begun", "ended", "seconds", "rows", "passes", "finished",
-            "skipped", "earlier", "versions",
+            "data", "format", "task", "algorithm", "command", "begun", "ended", "seconds", "rows", "passes",
+            "finished", "skipped", "earlier", "versions",
         )  # fmt: skip
         return {name: notes[name] for name in kept if name in notes}
 

@@ -1,71 +1,24 @@
-"""Data to learn from or to answer: a source by its name, the features of its format, the task of its labels."""
+"""Data by name, to learn from or to answer: source, features of its format, task of its labels."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from inspect import signature
-from itertools import chain, islice
-from typing import Protocol, cast
-
-import numpy as np
+from typing import cast
 
 from ..errors import BadInput, shown
 from ..features.steps import FeatureStep
-from ..features.texts import Texts
-from ..sources.blocks import Block, Source
+from ..sources.blocks import Source
 from ..sources.by_name import ADDRESSES, format_of, module_of, open_source
 from ..sources.opening import Lines
+from ..sources.peeked import Peeked
 from .naming import NUMBERS, SETS, require_task, task_of
 
 TAKEN = ("paths", "features", "bits", "interactions", "names", "rows", "on_error")  # not options of a source
 TABLES = ("csv", "jsonl", "parquet")
 TEST = ":test"  # after the name of a set: its test rows
-TAB, LOOKED_AT = 9, 1000  # lines in which a label with a comma is looked for
-
-
-class Blocks(Protocol):
-    """What is asked of a source."""
-
-    def blocks(self, first: int = 0) -> Iterator[Block]:
-        """From the beginning, without so many rows."""
-        ...
-
-
-class Peeked:
-    """A source whose first block was looked at; it is given again, so that a pipe can be looked at too."""
-
-    def __init__(self, source: Source) -> None:
-        self.source = source
-        self._rest: Iterator[Block] | None = source.blocks()
-        self._found = list(islice(self._rest, 1))
-
-    @property
-    def first(self) -> Block | None:
-        """None where there is no example."""
-        return self._found[0] if self._found else None
-
-    def blocks(self, first: int = 0) -> Iterator[Block]:
-        """As the source's; what was looked at is not read twice."""
-        rest, self._rest = self._rest, None
-        if rest is None:
-            return self.source.blocks(first)
-        if first:
-            if self.source.again:
-                return self.source.blocks(first)
-            return _without(chain(self._found, rest), first)
-        return chain(self._found, rest)
-
-
-def _without(blocks: Iterator[Block], first: int) -> Iterator[Block]:
-    """Blocks of a pipe without its first rows."""
-    from ..sources.blocks import cut, height
-
-    for block in blocks:
-        size = height(block.rows)
-        if first < size:
-            yield cut(block, first, size) if first else block
-        first = max(0, first - size)
+LOOKED_AT = 1000  # lines in which a label with a comma is looked for
 
 
 class Settled:
@@ -83,11 +36,11 @@ class Settled:
 
 
 class Reading:
-    """Data by name, with raw rows, and what makes rows of numbers of them (`features`; None: they are numbers).
+    """Data by name, with raw rows, and what makes rows of numbers of them (`features`; None: they are such).
 
     data : paths, globs, folders, "-", an address, or the name of a set of `om.datasets.names()`.
-    format : None: by the ending. options : of the format's `stream`, and of its features (`bits`, `ngram_range`).
-    task : None: found from the first block (`task`). cache : keep the rows in a file beside the first of the data.
+    format : None: by the ending. options : of the format's `stream`, and of its features (`bits`).
+    task : None: found from the first block. cache : keep the rows in a file beside the first of the data.
     """
 
     def __init__(
@@ -127,7 +80,7 @@ class Reading:
         self.task = task_of(block.targets, block.groups) if task is None else task
 
     def _has_sets(self, task: str | None) -> bool:
-        """Do lines begin with several labels, `1,3`? (Files are looked at; of a pipe the task must be told.)"""
+        """Do lines begin with several labels, `1,3`? (Files are looked at; a pipe's task must be told.)"""
         if task is not None:
             return task == SETS
         lines = Lines(self.data) if self.data[0].partition("://")[0] not in ADDRESSES else None
@@ -168,8 +121,8 @@ class Reading:
             settled = self.format in ("vw", "text") and not getattr(self.features, "idf", False)
             if not settled or getattr(self.features, "names", False) and "names" in self.options:
                 raise BadInput(
-                    f"{self.format} is made rows by what learns from it, so it cannot be cached; cached are svmlight, "
-                    "vw, and text without idf and names"
+                    f"{self.format} is made rows by what learns from it, so it cannot be cached; cached are "
+                    "svmlight, vw, and text without idf and names"
                 )
             self.features.set_params(names=False)
             source.features, self.made = Settled(self.features), True
@@ -240,7 +193,8 @@ def features_for(format: str, given: Mapping[str, object], text: bool = False) -
         if name not in known:
             has = [*source_options(format), *known]
             raise BadInput(
-                f"neither the algorithm nor {format} has an option {shown(name)}; {format} has {', '.join(has)}"
+                f"neither the algorithm nor {format} has an option {shown(name)}; {format} has "
+                f"{', '.join(has)}"
             )
     if kind is None:
         return None
@@ -277,16 +231,6 @@ def unlabelled(format: str, options: Mapping[str, object]) -> dict[str, object]:
     if "features" in signature(module_of(format).stream).parameters:
         kept["features"] = None
     return kept
-
-
-def after_tabs(texts: Texts) -> Texts:
-    """Of `label<TAB>text` the text; of a line without a tab all of it."""
-    tabs = np.flatnonzero(texts.buffer == TAB)
-    if not len(tabs):
-        return texts
-    place = np.searchsorted(tabs, texts.starts)
-    first = np.r_[tabs, np.iinfo(np.int64).max][place]
-    return Texts(texts.buffer, np.where(first < texts.stops, first + 1, texts.starts), texts.stops)
 
 
 def to_be_answered(

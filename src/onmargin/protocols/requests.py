@@ -100,8 +100,8 @@ class Request:
             record.check_same(new, self.save)
             record.passes, record.command = self.passes, self.command or record.command
         return Training(
-            model, reading, record or new, path=self.save, every=self.every, whole=whole, two=two, traced=traced,
-            seen=seen, tell=tell,
+            model, reading, record or new, path=self.save, every=self.every, whole=whole, two=two,
+            traced=traced, seen=seen, tell=tell,
         )  # fmt: skip
 
     def shared_out(self, algorithm: str | None) -> tuple[Parameters, Parameters]:
