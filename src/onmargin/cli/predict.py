@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 HELP = """Answer DATA with MODEL, a line a row: labels, numbers, or sets of labels (1,3).
 
 MODEL: a file of 'onmargin learn' or om.save; - reads it from standard input. Raw data (text, CSV, ...)
-are made rows as they were when it learned. Targets in the data are not looked at. Any other --name value is an
-option of the format."""
+are made rows as they were when it learned. Targets in the data are not looked at. Any other --name value is
+an option of the format."""
 
 
 def predict(

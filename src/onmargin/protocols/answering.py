@@ -17,9 +17,9 @@ from ..interface.groups import Grouped
 from ..interface.learner import Learner
 from ..results.metrics import ndcg
 from ..sources.blocks import Block, as_wide, csr
+from .reading import after_tabs
 from .training import whole_groups
 
-TAB = 9
 KINDS = ("labels", "scores", "probabilities", "ranking")
 
 
@@ -179,13 +179,3 @@ def judged(model: object, blocks: Iterable[Block]) -> dict[str, float]:
     if not answerer.names:
         return {"rows": rows, "mae": sums[0] / sums[2], "rmse": float(np.sqrt(sums[1] / sums[2]))}
     return {"rows": rows, "error": sums[0] / sums[2]}
-
-
-def after_tabs(texts: Texts) -> Texts:
-    """Of `label<TAB>text` the text; of a line without a tab all of it."""
-    tabs = np.flatnonzero(texts.buffer == TAB)
-    if not len(tabs):
-        return texts
-    place = np.searchsorted(tabs, texts.starts)
-    first = np.r_[tabs, np.iinfo(np.int64).max][place]
-    return Texts(texts.buffer, np.where(first < texts.stops, first + 1, texts.starts), texts.stops)

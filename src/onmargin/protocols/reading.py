@@ -7,8 +7,11 @@ from collections.abc import Mapping, Sequence
 from inspect import signature
 from typing import cast
 
+import numpy as np
+
 from ..errors import BadInput, shown
 from ..features.steps import FeatureStep
+from ..features.texts import Texts
 from ..sources.blocks import Source
 from ..sources.by_name import ADDRESSES, format_of, module_of, open_source
 from ..sources.opening import Lines
@@ -18,7 +21,7 @@ from .naming import NUMBERS, SETS, require_task, task_of
 TAKEN = ("paths", "features", "bits", "interactions", "names", "rows", "on_error")  # not options of a source
 TABLES = ("csv", "jsonl", "parquet")
 TEST = ":test"  # after the name of a set: its test rows
-LOOKED_AT = 1000  # lines in which a label with a comma is looked for
+TAB, LOOKED_AT = 9, 1000  # lines in which a label with a comma is looked for
 
 
 class Settled:
@@ -231,6 +234,16 @@ def unlabelled(format: str, options: Mapping[str, object]) -> dict[str, object]:
     if "features" in signature(module_of(format).stream).parameters:
         kept["features"] = None
     return kept
+
+
+def after_tabs(texts: Texts) -> Texts:
+    """Of `label<TAB>text` the text; of a line without a tab all of it."""
+    tabs = np.flatnonzero(texts.buffer == TAB)
+    if not len(tabs):
+        return texts
+    place = np.searchsorted(tabs, texts.starts)
+    first = np.r_[tabs, np.iinfo(np.int64).max][place]
+    return Texts(texts.buffer, np.where(first < texts.stops, first + 1, texts.starts), texts.stops)
 
 
 def to_be_answered(

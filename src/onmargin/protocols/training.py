@@ -49,8 +49,8 @@ class Training:
     traced : keep a line per round of each block, for `Moment.lines` and for `seen`.
     seen, tell : called after every block, with its run and with how far it is.
 
-    Every row is answered before it is learned (`record.tally`). A run that was stopped and gone on with is, bit
-    for bit, the run that was not: blocks are cut alike, and what the features have learned is saved as well.
+    Every row is answered before it is learned (`record.tally`). A run that was stopped and gone on with is,
+    bit for bit, the run that was not: blocks are cut alike, and what the features have learned is saved as well.
     """
 
     def __init__(

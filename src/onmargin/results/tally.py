@@ -107,8 +107,8 @@ class Tally:
         """Plain values that `from_state` makes the same of."""
         return {
             "kind": self.kind, "before": self.before, "count": self.count, "mistakes": self.mistakes,
-            "errors": self.errors, "updates": self.updates, "total": self.total, "loss": self.loss, "next": self._next,
-            "last": self._last, "curve": list(self.curve),
+            "errors": self.errors, "updates": self.updates, "total": self.total, "loss": self.loss,
+            "next": self._next, "last": self._last, "curve": list(self.curve),
         }  # fmt: skip
 
     @classmethod
