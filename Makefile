@@ -7,17 +7,25 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PYTHONDONTWRITEBYTECODE :=
 
 .SECONDARY:
-.PHONY: demo test soak lint bench defaults docs lock clean
+.PHONY: demo test soak lint bench defaults docs lock clean servers
 
 demo: .venv/cli
 	$(BIN)/onmargin demo --figure out/demo.png
 
-test: .venv/dev
+test: .venv/dev servers
 	$(BIN)/python -m pytest
 
 # What takes long by nature: long streams, crash loops, big fuzz; at most 20 minutes.
-soak: .venv/dev
+soak: .venv/dev servers
 	ONMARGIN_SOAK=1 $(BIN)/python -m pytest -m soak
+
+# Redis and NATS, which live sources are tested against: Debian's packages where that can be, else tests skip.
+servers:
+	@PATH="$$PATH:/usr/sbin"; for server in redis-server nats-server; do \
+	  command -v $$server >/dev/null || test "$$(id -u)" != 0 || ! command -v apt-get >/dev/null || \
+	  { apt-get update -q && apt-get install -y -q --no-install-recommends $$server; } >/dev/null || \
+	  echo "$$server could not be installed: its tests are skipped"; \
+	done
 
 # Format, lint, strict types and import rules, as pre-commit runs them before every commit.
 lint: .venv/dev

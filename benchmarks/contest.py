@@ -16,6 +16,7 @@ OVER, BESIDE, TAKES = "over", "beside", "takes"  # the peer's time / ours; ours 
 # What a line is compared with: the headings of the page, in its order.
 SKLEARN = "Times faster than scikit-learn, both in row order"
 RIVER = "Times faster than River"
+VW = "Times faster than Vowpal Wabbit"
 MACHINE = "Times faster than scikit-learn's SVC to the end"
 PLAIN = "Times faster than one thread, or than NumPy"
 LIMIT = "Beside the limit: our time / that of the bare work"
@@ -23,10 +24,13 @@ OTHER = "Beside other work of ours: this / that"
 ROUND = "Microseconds"
 START = "Start and memory"
 GROUPS = {
-    SKLEARN: OVER, RIVER: OVER, MACHINE: OVER, PLAIN: OVER, LIMIT: BESIDE, OTHER: BESIDE, ROUND: TAKES,
-    START: TAKES,
+    SKLEARN: OVER, RIVER: OVER, VW: OVER, MACHINE: OVER, PLAIN: OVER, LIMIT: BESIDE, OTHER: BESIDE,
+    ROUND: TAKES, START: TAKES,
 }  # fmt: skip
-PEERS = {SKLEARN: "scikit-learn", RIVER: "River", MACHINE: "SVC", PLAIN: "One thread or NumPy"}
+PEERS = {
+    SKLEARN: "scikit-learn", RIVER: "River", VW: "Vowpal Wabbit", MACHINE: "SVC",
+    PLAIN: "One thread or NumPy",
+}  # fmt: skip
 
 
 LONGEST = 28  # a title, so that tables stay within 80 columns

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from io import BytesIO
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,6 +15,8 @@ from .features.scanning.kept import clear_stale as clear_stale_loops
 from .features.text import Text
 from .interface.river import River
 from .protocols.progressive import progressive
+from .sources import svmlight
+from .sources.parsing import kept as parsing
 
 COMMON = ("Perceptron", "PassiveAggressiveClassifier", "MIRA")  # what most people start with
 
@@ -46,16 +49,20 @@ def warm(full: bool, tell: Callable[[str, int, int], None]) -> int:
                 ]
                 progressive(one, examples)
     Text(idf=True, names=True).fit_transform(["warm"])
+    svmlight.read(BytesIO(b"1 1:1\n"))
     tell("done", len(chosen), len(chosen))
     return len(chosen)
 
 
 def clear_stale() -> int:
     """Remove cached machine code of other fingerprints, wherever it lies; how many files."""
+    folders = [(folder, own_sources()) for folder in cache_folders()] + [
+        (parsing.cache_folder(), parsing.own_text())
+    ]
     removed = 0
-    for path in (path for folder in cache_folders() for path in folder.glob("*.nb[ic]")):
+    for path, own in ((path, own) for folder, own in folders for path in folder.glob("*.nb[ic]")):
         found = re.search(r"_([0-9a-f]{8})_[0-9a-f]{8}-", path.name)
-        if found and found[1] != own_sources():
+        if found and found[1] != own:
             path.unlink(missing_ok=True)
             removed += 1
     return removed + clear_stale_loops()

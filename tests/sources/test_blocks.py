@@ -15,10 +15,13 @@ from onmargin.sources.blocks import Block, Source, cut, height, is_source, joine
 class Given:
     """Pieces that are there already."""
 
-    again, live, skipped, bytes_read, bytes_total = True, False, 0, 0, None
+    again, live, skipped, bytes_read, bytes_total, files = True, False, 0, 0, None, ()
 
     def __init__(self, pieces: list[Block], live: bool = False) -> None:
         self.given, self.live = pieces, live
+
+    def key(self) -> None:
+        return None
 
     def pieces(self) -> Iterator[Block]:
         return iter(self.given)

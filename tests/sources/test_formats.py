@@ -1,4 +1,4 @@
-"""Every format gives back what was written: packed, in several files, through a pipe, in blocks of any size."""
+"""Every format gives back what was written: packed, in several files, through a pipe, in any blocks."""
 
 from __future__ import annotations
 
@@ -7,18 +7,15 @@ import sys
 
 import numpy as np
 import pytest
+from tests.sources import writing
 
 import onmargin as om
 from onmargin.errors import BadFile
-from tests.sources import writing
 
 ROWS = writing.rows()
 LABELS = [row["label"] for row in ROWS]
 SIGNS = [1.0 if label == "spam" else -1.0 for label in LABELS]
-OPTIONS = {
-    "csv": {"features": None}, "jsonl": {"features": None}, "parquet": {"features": None}, "text": {"features": None},
-    "vw": {"features": None},
-}  # fmt: skip
+OPTIONS = {format: {"features": None} for format in ("csv", "jsonl", "parquet", "text", "vw")}
 LINES = ["csv", "jsonl", "text", "vw"]
 
 
@@ -104,7 +101,9 @@ def test_a_pipe_is_read():
         "source = om.sources.open_source('-', 'text', rows=25, features=None)\n"
         "print([target for block in source for target in block.targets.tolist()])"
     )
-    ran = subprocess.run([sys.executable, "-c", code], input=writing.text(ROWS), capture_output=True, check=True)
+    ran = subprocess.run(
+        [sys.executable, "-c", code], input=writing.text(ROWS), capture_output=True, check=True
+    )
     assert ran.stdout.decode().strip() == str(LABELS)
 
 
@@ -121,7 +120,7 @@ def test_lines_end_as_on_windows_or_blank(tmp_path, format):
 
 
 BAD = {
-    "csv": (b"number,word,label\n" + 19 * b"1,x,ham\n" + b"2,y\nz,y,ham\n4,y,spam\n", 2, 21, "wanted 3 values, found 2"),
+    "csv": (b"a,b,label\n" + 19 * b"1,x,ham\n" + b"2,y\nz,y,ham\n4,y,spam\n", 2, 21, "3 values, found 2"),
     "jsonl": (b'{"label": "ham"}\n{"label": \n{"labe": 1}\n{"label": "spam"}\n', 2, 2, "JSON"),
     "text": (b"ham\tx\nno tab here\n\xff\xfe\tx\nspam\ty\n", 2, 2, "a tab between label and text"),
     "vw": (b"1 |a x\n1 |a x:y\nham |a x\n-1 |a x\n", 2, 2, "a finite number after the colon"),

@@ -1,4 +1,4 @@
-"""Lines that arrive: a growing file that is rotated and cut, a socket that closes, messages of real servers."""
+"""Lines that arrive: a growing file that is rotated and cut, a socket that closes, real servers."""
 
 from __future__ import annotations
 
@@ -119,7 +119,9 @@ def test_lines_of_a_socket_until_it_closes(format):
     thread.start()
     options = {"text": "t"} if format == "jsonl" else {}
     address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
-    source = om.sources.open_source(address, format, **options, **({} if format == "svmlight" else {"features": None}))
+    source = om.sources.open_source(
+        address, format, **options, **({} if format == "svmlight" else {"features": None})
+    )
     assert [target for block in source for target in block.targets.tolist()] == [1.0, 2.0, 3.0]
     assert source.bytes_read == len(lines)
     thread.join()
@@ -170,7 +172,17 @@ def program(name):
 @pytest.fixture(scope="module")
 def redis_url(tmp_path_factory):
     port, folder = free_port(), tmp_path_factory.mktemp("redis")
-    command = [program("redis-server"), "--port", str(port), "--bind", "127.0.0.1", "--dir", str(folder), "--save", ""]
+    command = [
+        program("redis-server"),
+        "--port",
+        str(port),
+        "--bind",
+        "127.0.0.1",
+        "--dir",
+        str(folder),
+        "--save",
+        "",
+    ]
     server = started(command, port)
     yield f"redis://127.0.0.1:{port}/0"
     server.terminate()

@@ -7,6 +7,7 @@ import gzip
 import io
 import json
 import lzma
+import sys
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,8 @@ def rows(count: int = 60, seed: int = 0) -> list[dict[str, Any]]:
     return [
         {
             "number": float(draw.normal() * 10.0 ** draw.integers(-30, 30)), "word": str(draw.choice(WORDS)),
-            "text": " ".join(draw.choice(WORDS, draw.integers(1, 6))), "label": ("ham", "spam")[draw.integers(2)],
+            "text": " ".join(draw.choice(WORDS, draw.integers(1, 6))),
+            "label": ("ham", "spam")[draw.integers(2)],
         }
         for _ in range(count)
     ]  # fmt: skip
@@ -30,9 +32,12 @@ def rows(count: int = 60, seed: int = 0) -> list[dict[str, Any]]:
 def packed(data: bytes, packing: str) -> bytes:
     """As the ending says."""
     if packing == ".zst":
-        import zstandard
+        if sys.version_info >= (3, 14):
+            from compression import zstd
+        else:
+            from backports import zstd
 
-        return zstandard.ZstdCompressor().compress(data)
+        return zstd.compress(data)
     pack = {"": bytes, ".gz": gzip.compress, ".xz": lzma.compress, ".bz2": bz2.compress}[packing]
     return pack(data)
 
@@ -58,7 +63,8 @@ def text(given: list[dict[str, Any]]) -> bytes:
 
 def vw(given: list[dict[str, Any]]) -> bytes:
     return "".join(
-        f"{1 if row['label'] == 'spam' else -1} {at % 3 + 1} row{at}|n number:{row['number']!r} |w {row['text']}\n"
+        f"{1 if row['label'] == 'spam' else -1} {at % 3 + 1} row{at}|n number:{row['number']!r} "
+        f"|w {row['text']}\n"
         for at, row in enumerate(given)
     ).encode()
 

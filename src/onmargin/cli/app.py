@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from .. import __version__
-from . import algorithms, data, demo, label, learn, sweep, warm
+from . import algorithms, data, demo, label, learn, predict, show, sweep, warm
 from .parameters import ANY
 
 SETTINGS = Path("onmargin.toml")
@@ -21,6 +21,8 @@ app = typer.Typer(
     name="onmargin", no_args_is_help=False, rich_markup_mode=None, pretty_exceptions_enable=False
 )
 app.command("learn", context_settings=ANY)(learn.learn)
+app.command("predict", context_settings=ANY)(predict.predict)
+app.command("show")(show.show)
 app.command("sweep", context_settings=ANY)(sweep.sweep)
 app.command("label", context_settings=ANY)(label.label)
 app.add_typer(data.app, name="data")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from ..protocols.record import Record
     from ..protocols.requests import Request
-    from ..protocols.training import Training
+    from ..protocols.training import Moment, Training
     from ..results.confusion import Confusion
     from ..results.tally import Line
 
@@ -28,8 +28,8 @@ HELP = """Learn from DATA and say the progressive error: each row is answered be
 
 DATA: paths, globs, folders, - for standard input, tcp:// redis:// nats:// addresses, or a set's name.
 
-Any other --name value is a parameter of the algorithm (-C 0.1, --average true), of the format (--target price,
---text body) or of its features (--bits 20, --ngram-range 1,2)."""
+Any other --name value is a parameter of the algorithm (-C 0.1, --average true), of the format
+(--target price, --text body) or of its features (--bits 20, --ngram-range 1,2)."""
 
 
 def learn(
@@ -54,6 +54,9 @@ def learn(
     checkpoint_every: Annotated[int | None, typer.Option(min=1, help="Save after so many rows.")] = None,
     table: Annotated[bool, typer.Option("--table", help="A line at every power of two.")] = False,
     follow: Annotated[bool, typer.Option("--follow", help="Wait for more: the file grows.")] = False,
+    cache: Annotated[
+        bool, typer.Option("--cache", help="Keep the rows beside the data for later passes.")
+    ] = False,
     on_error: Annotated[str, typer.Option(help="At a bad line: stop, or skip and count it.")] = "stop",
     report: Annotated[str | None, typer.Option(help="Write a page with curve, confusions, features.")] = None,
     as_json: Json = False,
@@ -62,8 +65,8 @@ def learn(
 
     paths, parameters = told_apart(context, data)
     request = Request(
-        paths, algorithm, task, format, parameters, passes, save, start, resume, checkpoint_every, follow, on_error,
-        shlex.join(["onmargin", *sys.argv[1:]]),
+        paths, algorithm, task, format, parameters, passes, save, start, resume, checkpoint_every, follow,
+        on_error, cache, shlex.join(["onmargin", *sys.argv[1:]]),
     )  # fmt: skip
     out = _Printed(as_json, to_stderr=save == "-")
     if save == "-":
@@ -104,7 +107,8 @@ class _Printed:
             )
         label, guess = brief(line.label), brief(line.guess)
         print(
-            f"{line.average:<9.6f} {line.since_last:<9.6f} {line.examples:>12} {label:>14} {guess:>14} {line.features:>8}",
+            f"{line.average:<9.6f} {line.since_last:<9.6f} {line.examples:>12} {label:>14} {guess:>14} "
+            f"{line.features:>8}",
             file=self.file, flush=True,
         )  # fmt: skip
 
@@ -154,13 +158,16 @@ def _learn(
 
         confusion = Confusion()
     with Bar(not table) as bar:
+
+        def tell(moment: Moment) -> None:
+            for line in moment.lines if table else ():
+                out.line(line, moment.record.tally.word)
+            bar.show(moment)
+
         training = request.training(
             traced=table or report is not None,
             seen=None if confusion is None else lambda run: _count(confusion, run),
-            tell=lambda moment: (
-                [out.line(line, moment.record.tally.word) for line in moment.lines],
-                bar.show(moment),
-            )[1],
+            tell=tell,
         )
         record = training.record
         found = "given" if request.task else "found from the labels"
@@ -228,7 +235,8 @@ def _say(training: Training, record: Record, request: Request, out: _Printed, sa
     facts: dict[str, object] = {
         "event": "learned", "data": record.data, "format": record.format, "task": record.task,
         "algorithm": record.algorithm, "model": type(training.model).__name__, "rows": record.rows,
-        "passes": record.finished, "whole": record.is_whole, tally.word: tally.average, "examples": tally.count,
+        "passes": record.finished, "whole": record.is_whole, tally.word: tally.average,
+        "examples": tally.count,
         "mistakes": tally.mistakes, "updates": tally.updates, "skipped": record.skipped,
         "unlabelled": record.unlabelled, "seconds": round(record.seconds, 3),
         "saved": request.save if says_saved else None,
@@ -237,7 +245,8 @@ def _say(training: Training, record: Record, request: Request, out: _Printed, sa
     done = passes if record.is_whole else f"stopped in pass {record.finished + 1} of {record.passes}"
     lines = [f"{', '.join(record.data)}: {record.task}, {record.algorithm} ({type(training.model).__name__})"]
     lines += [
-        f"{record.rows:,} rows, {done}: progressive {tally.word} {tally.average:.4f}, {tally.updates:,} updates"
+        f"{record.rows:,} rows, {done}: progressive {tally.word} {tally.average:.4f}, "
+        f"{tally.updates:,} updates"
     ]
     if len(record.earlier) > 1:
         each = ", ".join(f"{one[tally.word]:.4f}" for one in record.earlier if tally.word in one)

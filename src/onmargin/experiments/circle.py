@@ -11,6 +11,7 @@ import numpy as np
 
 from ..estimators.bbq import BBQ
 from ..protocols.progressive import progressive
+from ..sources.datasets import circle
 from .outcome import Claim, Outcome, summed_up
 
 SEEDS = 5
@@ -20,11 +21,8 @@ STATED = {0.1: 0.864, 0.15: 0.385, 0.2: 0.218, 0.3: 0.097, 0.4: 0.055, 0.5: 0.03
 
 def one_run(seed: int, epsilon: float) -> dict[str, float]:
     """One stream."""
-    draw = np.random.default_rng([7, seed])
-    angles, toward = draw.uniform(0, 2 * np.pi, ROUNDS), draw.uniform(0, 2 * np.pi)
-    X = np.c_[np.cos(angles), np.sin(angles)]
-    truth = np.cos(angles - toward)
-    y = np.where(draw.random(ROUNDS) < (1 + truth) / 2, 1, -1)
+    X, y, toward = circle(ROUNDS, seed=[7, seed])
+    truth = X @ toward
     run = progressive(BBQ(epsilon=epsilon, delta=0.1), X, y, classes=[-1, 1])
     asked = np.asarray(run.queried, bool)
     return {

@@ -11,12 +11,12 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from ..estimators.banditron import Banditron
 from ..estimators.perceptron import Perceptron
 from ..estimators.tracking import ProjectedPerceptron, ShiftingPerceptron
 from ..protocols.progressive import progressive
+from ..sources.datasets import keyword_patterns, switching
 from .outcome import Claim, Outcome, summed_up
 
 SEEDS = 3
@@ -27,16 +27,8 @@ SWITCH, TIMES = 1000, 8
 
 def texts(seed: int) -> tuple[Any, np.ndarray]:
     """Word patterns, rows of length 1."""
-    draw = np.random.default_rng([13, seed])
-    y = draw.integers(CLASSES, size=ROUNDS)
-    own = y[:, None] * OWN + draw.random((ROUNDS, OWN)).argsort(axis=1)[:, :5]
-    others = draw.integers(CLASSES * OWN, WORDS, size=(ROUNDS, 15))
-    columns = np.c_[own, others]
-    starts = np.arange(0, columns.size + 1, 20)
-    X = sp.csr_matrix((np.full(columns.size, 20**-0.5), columns.ravel(), starts), shape=(ROUNDS, WORDS))
-    X.sum_duplicates()
-    wrong = draw.random(ROUNDS) < NOISE
-    return X, np.where(wrong, draw.integers(CLASSES, size=ROUNDS), y)
+    X, y, _ = keyword_patterns(ROUNDS, CLASSES, WORDS, own=OWN, label_noise=NOISE, seed=[13, seed])
+    return X, y
 
 
 def late_error(run: Any, first: int, stop: int) -> float:
@@ -62,11 +54,7 @@ def with_rewards(seed: int) -> list[dict[str, Any]]:
 
 def moving(seed: int) -> list[dict[str, Any]]:
     """One stream of targets: error over all rounds, and over the second half of each target."""
-    draw = np.random.default_rng([14, seed])
-    X = draw.normal(size=(SWITCH * TIMES, 20))
-    X /= np.linalg.norm(X, axis=1, keepdims=True)
-    targets = draw.normal(size=(TIMES, 20))
-    y = np.where(np.einsum("ij,ij->i", X, np.repeat(targets, SWITCH, axis=0)) > 0, 1, -1)
+    X, y, _ = switching(TIMES, SWITCH, 20, seed=[14, seed])
     models: dict[str, Any] = {
         "averaged Perceptron": Perceptron(average=True, intercept_scaling=1.0),
         "forgetting Perceptron": Perceptron(horizon=300, intercept_scaling=1.0),

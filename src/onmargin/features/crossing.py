@@ -9,6 +9,8 @@ import numpy as np
 
 from .frames import Words
 
+DENSE = 4  # codes for each row, up to which a table of them is faster than sorting
+
 
 class Feature(NamedTuple):
     """One feature a row: names[codes[row]], in order of appearance, with its value; -1: none."""
@@ -19,46 +21,49 @@ class Feature(NamedTuple):
 
 
 class Factor(NamedTuple):
-    """A column in an interaction: numbers (NaN: missing), or words."""
+    """A column in an interaction: its name, and numbers (NaN: missing) or words."""
 
     column: str
-    numbers: np.ndarray | None
-    words: Words | None
+    held: np.ndarray | Words
 
 
 def crossed(factors: Sequence[Factor]) -> Feature:
     """The product of numbers, the names joined by *: "age*colour=red"; of one factor the factor itself."""
-    rows = len(_length(factors[0]))
-    codes, values, pieces = np.zeros(rows, np.int64), np.ones(rows), [[""]]
-    for factor in factors:
-        if factor.words is None and factor.numbers is not None:
-            values = values * factor.numbers
-            pieces.append([factor.column])
-        elif factor.words is not None:
-            words = factor.words
-            codes = np.where(
-                (codes >= 0) & (words.codes >= 0), codes * max(len(words.words), 1) + words.codes, -1
-            )
-            pieces.append([f"{factor.column}={word}" for word in words.words])
-    codes = np.where(np.isnan(values), -1, codes)
-    met, first = np.unique(codes[codes >= 0], return_index=True)  # of all that could be, those that are there
-    order = np.argsort(first)
-    place = np.empty(len(met) + 1, np.int64)
-    place[order], place[-1] = np.arange(len(met)), -1
-    names = [_name(int(code), pieces[1:]) for code in met[order]]
-    return Feature(place[np.where(codes < 0, -1, np.searchsorted(met, codes))], names, values)
+    rows = max(len(f.held.codes if isinstance(f.held, Words) else f.held) for f in factors)
+    values, made = np.ones(rows), Words(np.zeros(rows, np.int64), [""])
+    for number, (column, held) in enumerate(factors):
+        star = "*" if number else ""
+        if isinstance(held, Words):
+            made = _joined(made, Words(held.codes, [f"{star}{column}={word}" for word in held.words]))
+        else:
+            values = values * held
+            made = Words(made.codes, [f"{name}{star}{column}" for name in made.words])
+    there = np.where(np.isnan(values), -1, made.codes)
+    return Feature(*_joined(Words(there, made.words), Words(np.zeros(rows, np.int64), [""])), values)
 
 
-def _length(factor: Factor) -> np.ndarray:
-    if factor.words is not None:
-        return factor.words.codes
-    return np.empty(0) if factor.numbers is None else factor.numbers
-
-
-def _name(code: int, pieces: list[list[str]]) -> str:
-    """The last factor is the lowest digit."""
-    chosen = []
-    for names in reversed(pieces):
-        code, at = divmod(code, len(names))
-        chosen.append(names[at])
-    return "*".join(reversed(chosen))
+def _joined(first: Words, second: Words) -> Words:
+    """Every combination that is there, in order of appearance."""
+    wide = max(len(second.words), 1)
+    codes = np.where((first.codes >= 0) & (second.codes >= 0), first.codes * wide + second.codes, -1)
+    rows = np.flatnonzero(codes >= 0)
+    used = codes[rows]
+    size = len(first.words) * wide
+    if size <= DENSE * len(codes) + 1024:
+        seen = np.full(size, len(codes))
+        seen[used[::-1]] = rows[::-1]  # (what is written last stays: the first row)
+        met = np.flatnonzero(seen < len(codes))
+        order = np.argsort(seen[met])
+    else:
+        met, at = np.unique(used, return_index=True)
+        order = np.argsort(at)
+    place = np.empty(len(met), np.int64)
+    place[order] = np.arange(len(met))
+    if size <= DENSE * len(codes) + 1024:
+        seen[met] = place
+        found = seen[used]
+    else:
+        found = place[np.searchsorted(met, used)]
+    made = np.full(len(codes), -1, np.int64)
+    made[rows] = found
+    return Words(made, [first.words[c // wide] + second.words[c % wide] for c in met[order].tolist()])

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain, islice
 from numbers import Real
+from types import NoneType
 from typing import NamedTuple, cast
 
 import numpy as np
@@ -12,6 +14,7 @@ from ..errors import BadInput, BadType, shown
 
 NUMBER, CATEGORY, TEXT, DROP = "number", "category", "text", "drop"
 KINDS = (NUMBER, CATEGORY, TEXT, DROP)
+LOOKED_AT = 1000  # values that tell what a column is
 MANY_WORDS = 3  # a text has as many, a category fewer
 ARROW_NESTED = ("list", "large_list", "fixed_size_list", "struct", "map")
 ARROW_NUMBERS = ("int", "uint", "float", "double", "halffloat", "decimal")
@@ -45,7 +48,7 @@ class Columns:
         numbers = _as_numbers(column)
         if numbers is not None:
             return NUMBER
-        values = [value for value in _listed(column) if not _is_missing(value)]
+        values = [*islice((value for value in _listed(column) if not _is_missing(value)), LOOKED_AT)]
         for value in values:
             if not isinstance(value, PLAIN):
                 raise BadInput(
@@ -66,7 +69,10 @@ class Columns:
         if column is None:
             return np.full(self.rows, np.nan)
         if made is None:
-            made = np.array([_number(value, name, row) for row, value in enumerate(_listed(column))], float)
+            values = _listed(column)
+            made = _quick_numbers(values)
+        if made is None:
+            made = np.array([_number(value, name, row) for row, value in enumerate(values)], float)
         wrong = np.isinf(made)
         if wrong.any():
             row = int(wrong.argmax())
@@ -80,8 +86,11 @@ class Columns:
             return Words(np.full(self.rows, -1), [])
         coded = _coded(column)
         if coded is None:
+            rows = _listed(column)
+            coded = _quick_codes(rows)
+        if coded is None:
             index: dict[object, int] = {}
-            codes = np.fromiter((_enter(index, v, name, r) for r, v in enumerate(_listed(column))), np.int64)
+            codes = np.fromiter((_enter(index, value, name, row) for row, value in enumerate(rows)), np.int64)
             coded = codes, list(index)
         codes, values = coded
         index = {}
@@ -138,12 +147,13 @@ def _call(thing: object, method: str, *given: object, **named: object) -> object
 
 
 def _of_dicts(rows: Sequence[object]) -> dict[object, object]:
-    columns: dict[object, object] = {}
-    for row, x in enumerate(rows):
-        if not isinstance(x, Mapping):
-            raise BadType(f"row {row} is {shown(x)}; wanted a dict of names and values")
-        columns.update(dict.fromkeys(x))
-    return {name: [cast(Mapping[object, object], x).get(name) for x in rows] for name in columns}
+    if not set(map(type, rows)) <= {dict}:
+        for row, x in enumerate(rows):
+            if not isinstance(x, Mapping):
+                raise BadType(f"row {row} is {shown(x)}; wanted a dict of names and values")
+    given = cast(Sequence[Mapping[object, object]], rows)
+    names = dict.fromkeys(chain.from_iterable(dict.fromkeys(map(tuple, given))))
+    return {name: [x.get(name) for x in given] for name in names}
 
 
 def _listed(column: object) -> list[object]:
@@ -192,6 +202,24 @@ def _coded(column: object) -> tuple[np.ndarray, list[object]] | None:
     if categories is not None:
         return np.asarray(categories.codes).astype(np.int64), _listed(categories.categories)
     return None
+
+
+def _quick_numbers(values: list[object]) -> np.ndarray | None:
+    """Of Python's numbers and None alone."""
+    if not set(map(type, values)) <= {int, float, NoneType}:
+        return None
+    try:
+        return np.array(values, np.float64)
+    except OverflowError:  # of a whole number
+        return None
+
+
+def _quick_codes(values: list[object]) -> tuple[np.ndarray, list[object]] | None:
+    """Of strings, fractions and None: types of which no two values are equal and differently written."""
+    if not set(map(type, values)) <= {str, float, NoneType}:
+        return None
+    index = {value: code for code, value in enumerate(dict.fromkeys(values))}
+    return np.fromiter(map(index.__getitem__, values), np.int64, len(values)), list(index)
 
 
 # ---- single values

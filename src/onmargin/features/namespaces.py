@@ -12,7 +12,14 @@ from ..errors import BadInput, BadType, shown
 from .hashing import Names, hashes, require_bits
 from .scanning.murmur import LOW, enter_new
 from .scanning.namespaces import (
-    FINE, NO_BAR, NO_NUMBER, TWO_NUMBERS, check_words, count_products, products, words,
+    FINE,
+    NO_BAR,
+    NO_NUMBER,
+    TWO_NUMBERS,
+    check_words,
+    count_products,
+    products,
+    words,
 )  # fmt: skip
 from .steps import FeatureStep, State
 from .texts import Texts
@@ -35,14 +42,14 @@ class Namespaces(FeatureStep):
     """Rows like `|words cheap pills:2 |sender:0.5 known` as CSR; columns are those of Vowpal Wabbit.
 
     bits : columns are 0 .. 2^bits - 1 (`vw -b`).
-    interactions : products of features. A text of first letters, as after `vw -q` and `--interactions`: "ab" is
-        every feature of namespaces that begin with a times every one of b; "aa" has each pair once, squares
-        too; "::" all pairs of features. A tuple of names, ("user", "item"), goes by whole names.
+    interactions : products of features. A text of first letters, as after `vw -q` and `--interactions`: "ab"
+        is every feature of namespaces that begin with a times every one of b; "aa" has each pair once and
+        squares; "::" all pairs of features. A tuple of names, ("user", "item"), goes by whole names.
     names : keep the names met by `fit` and `partial_fit` ("words^pills", "a^x*b^y"; 2^20 at most), so that
         `om.top_features` and `om.explain` say them.
 
-    A word of digits is that number (its place within the namespace), a feature without a name (`:3`) is counted.
-    Words that share a column are added. Without `names` nothing is learned.
+    A word of digits is that number (its place within the namespace), a feature without a name (`:3`) is
+    counted. Words that share a column are added. Without `names` nothing is learned.
 
     >>> import onmargin as om
     >>> rows = om.features.Namespaces(bits=18, interactions=["ab"], names=True)
@@ -121,9 +128,8 @@ class Namespaces(FeatureStep):
         for row in np.flatnonzero(troubles[:, 0] != FINE)[:1].tolist():
             what, at = troubles[row].tolist()
             found = texts.buffer[at : int(texts.stops[row])].tobytes().decode(errors="replace")
-            raise BadInput(
-                f"row {row}, column {at - int(texts.starts[row]) + 1}: {shown(found, 40)}; wanted {WANTED[what]}"
-            )
+            column = at - int(texts.starts[row]) + 1
+            raise BadInput(f"row {row}, column {column}: {shown(found, 40)}; wanted {WANTED[what]}")
 
     @staticmethod
     def troubles(texts: Texts) -> np.ndarray:
@@ -144,6 +150,10 @@ class Namespaces(FeatureStep):
         if not hasattr(self, "names_"):
             raise AttributeError("the names were not kept; give names=True and fit")
         return self.names_.labels()
+
+    def width(self) -> int:
+        """2^bits."""
+        return 1 << int(self.bits)
 
     def state(self) -> State:
         """Parameters and names."""
@@ -205,9 +215,9 @@ class _Terms:
         self.most = int(self.sizes.max()) if factors else 0
         self.kinds = np.zeros((len(factors), self.most), np.int64)
         self.which = np.zeros((len(factors), self.most), np.int64)
-        for row, each in enumerate(factors):
-            for place, (kind, which) in enumerate(each):
-                self.kinds[row, place], self.which[row, place] = kind, which
+        for row, found in enumerate(factors):
+            self.kinds[row, : len(found)] = [kind for kind, _ in found]
+            self.which[row, : len(found)] = [which for _, which in found]
 
 
 def _factor(word: object, of: Interaction) -> tuple[int, int]:
@@ -269,7 +279,10 @@ class _Piece:
         if not len(terms.sizes):
             return hashed, values, lengths
         joints, data, more = self._products(terms, known)
-        order = np.argsort(np.r_[np.repeat(np.arange(len(lengths)), lengths), np.repeat(np.arange(len(more)), more)], kind="stable")
+        order = np.argsort(
+            np.r_[np.repeat(np.arange(len(lengths)), lengths), np.repeat(np.arange(len(more)), more)],
+            kind="stable",
+        )
         return np.r_[hashed, joints][order], np.r_[values, data][order], lengths + more
 
     def _products(self, terms: _Terms, known: Names | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

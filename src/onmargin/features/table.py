@@ -177,10 +177,7 @@ class Table(FeatureStep):
         used = dict.fromkeys(name for group in groups for name in group)
         at = {name: column for column, name in enumerate(_of(kinds, NUMBER))}
         factors = {
-            name: Factor(name, numbers[:, at[name]], None)
-            if name in at
-            else Factor(name, None, raw.words(name))
-            for name in used
+            name: Factor(name, numbers[:, at[name]] if name in at else raw.words(name)) for name in used
         }
         return [crossed([factors[name] for name in group]) for group in groups]
 

@@ -165,10 +165,13 @@ class Game(NamedTuple):
 
     def play(
         self, order: np.ndarray = NO_ORDER, size: int | None = None,
-        show: Callable[[int, Sums], None] | None = None,
+        show: Callable[[int, Sums], None] | None = None, sums: Sums | None = None,
     ) -> Sums:  # fmt: skip
-        """One pass; the watcher, if any, is shown every block, and `show` told how far it is."""
-        sums, watcher = Sums(), self.watcher
+        """One pass, or one that goes on with these sums.
+
+        The watcher, if any, is shown every block, and `show` told how far it is.
+        """
+        sums, watcher = sums or Sums(), self.watcher
         size = size or (4 * BLOCK if watcher is None else BLOCK)
         for block in blocks(len(order) or self.data.size, order, size, self.data.begins):
             for part in self.cut(block):

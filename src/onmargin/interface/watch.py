@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
 from ..errors import BadInput, shown
 from ..learn.vocabulary import TRACE_ASKED, TRACED
 from ..models.asking import Asking
 from ..results.progress import Progress, Totals
 from ..results.trace import Watcher
+from ..sources.blocks import Source, regrouped
 from .dicts import check_unseen, ready_round
 from .passes import BLOCK, Block, Game, Sums, naming_rows
 from .tables import Table, checked_chance
@@ -35,7 +38,9 @@ class Wanted(NamedTuple):
 
 
 def watch_table(learner: Learner, X: object, y: object, wanted: Wanted) -> Progress:
-    """Answer and learn a table in one compiled loop."""
+    """Answer and learn a table in one compiled loop; or a source, a block at a time."""
+    if isinstance(X, Source):
+        return watch_source(learner, X, wanted)
     X, model, data = learner._continue(X, y, wanted.classes, wanted.sample_weight, wanted.asking, whole=True)
     chance, targets = checked_chance(wanted.chance, data.size), learner._targets()
     start = targets.trace_start(model)
@@ -100,6 +105,70 @@ def _late(learner: Learner, X: Table, game: Game, wanted: Wanted) -> Sums:
     )
     watcher.curve.append((sums.rounds, sums.mistakes, sums.loss))
     return sums
+
+
+def watch_source(learner: Learner, source: Source, wanted: Wanted) -> Progress:
+    """The blocks of a source, to the same numbers as all its rows in one table."""
+    own(learner)
+    look_ahead(learner, source, wanted.classes)
+    sums, position, truths, start = Sums(), 0, list[np.ndarray](), None
+    watcher = Watcher(BLOCK, wanted.full, learner._targets().sets, learner._targets().kind == "labels")
+    for block in regrouped(source.blocks(), wanted.every or BLOCK, at_once=source.live):
+        X, model, data = learner._continue(
+            block.rows, block.targets, wanted.classes, block.weights, wanted.asking
+        )
+        targets = learner._targets()
+        if not position:
+            start, watcher.sets = targets.trace_start(model), targets.sets
+        if wanted.judged and not model.judges:
+            raise BadInput("scored_by='model' is for linear scores; a ball has none")
+        watcher.base = position
+        game = learner._game(model, data, watcher=watcher)._replace(
+            judged=wanted.judged, watcher=watcher, known=targets.known
+        )
+        try:
+            with naming_rows(learner, X):
+                learn_on(learner, model, data, partial(game.play, size=wanted.every or BLOCK, sums=sums))
+        except BadInput as error:
+            raise type(error)(f"in the {data.size} examples after {position}: {error}") from None
+        position += data.size
+        if wanted.full:
+            truths.append(data.y)
+    if not position:
+        raise BadInput("the source holds no example")
+    return _summary(
+        learner, watcher, position, sums, stacked(truths) if wanted.full else None, None, start, wanted.every
+    )
+
+
+def look_ahead(learner: Learner, source: Source, classes: object) -> None:
+    """A learner that does not grow must know all labels and columns: they are looked for before it begins."""
+    if learner._model is not None and not learner.growing:
+        source.columns = max(source.columns, learner.n_features_in_)
+    if learner._model is not None or learner.growing:
+        return
+    targets = learner._targets()
+    announced = classes is not None or getattr(learner, "classes", None) is not None
+    unknown = targets.kind == "labels" and not announced
+    if not unknown and (source.columns or source.features is not None):
+        return
+    if not source.again:
+        missing = "its labels (classes=)" if unknown else "how many columns it has (columns=)"
+        raise BadInput(
+            f"this source can be read only once, and nothing tells {missing}; tell it, or set growing=True"
+        )
+    labels, columns = source.glance()
+    source.columns = max(source.columns, columns)
+    if unknown and labels is not None:
+        targets.adopt(targets.read(labels, len(labels)), False)
+
+
+def stacked(parts: list[np.ndarray]) -> np.ndarray | None:
+    """Targets of blocks as one."""
+    if any(sp.issparse(part) for part in parts):
+        sparse: np.ndarray = sp.vstack(parts, "csr")
+        return sparse
+    return None if parts[0] is None else np.concatenate(parts)
 
 
 def watch_each(learner: Learner, examples: Iterable[Any], wanted: Wanted) -> Progress:

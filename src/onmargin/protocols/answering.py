@@ -32,7 +32,7 @@ class Answering(Protocol):
 
 
 class Answers(NamedTuple):
-    """Of one block: an answer a row; `values` a row of numbers each, named by `names`; what the block says."""
+    """Of one block: an answer a row; `values`, a row of numbers each, named by `names`; what else it says."""
 
     labels: list[object]
     values: np.ndarray | None
@@ -46,8 +46,8 @@ class Answers(NamedTuple):
 class Answerer:
     """A model (or a Pipeline that ends in one) that answers blocks in bounded memory.
 
-    kind : "labels" (or numbers), "scores", "probabilities" (where the loss gives them) or "ranking" (labels from
-        the best-scored on; of a ranker, places within each query).
+    kind : "labels" (or numbers), "scores", "probabilities" (where the loss gives them) or "ranking" (labels
+        from the best-scored on; of a ranker, places within each query).
     """
 
     def __init__(self, model: object, kind: str = "labels") -> None:
@@ -97,7 +97,9 @@ class Answerer:
         if isinstance(self.learner, Grouped):
             scores = np.asarray(_scores(self.model, self.learner, rows, groups))
             if self.kind == "probabilities":
-                raise BadInput(f"{type(self.learner).__name__} has no probabilities; ask for scores or ranking")
+                raise BadInput(
+                    f"{type(self.learner).__name__} has no probabilities; ask for scores or ranking"
+                )
             if self.kind == "ranking" and groups is not None:
                 return cast("list[object]", places(scores, groups).tolist()), scores[:, None]
             return cast("list[object]", scores.tolist()), scores[:, None]
@@ -107,8 +109,8 @@ class Answerer:
         if self.kind == "probabilities":
             if not hasattr(self.model, "predict_proba"):
                 raise BadInput(
-                    f"{type(self.learner).__name__} has no probabilities (FTRL with --loss logistic has); ask for "
-                    "scores"
+                    f"{type(self.learner).__name__} has no probabilities (FTRL with --loss logistic has); "
+                    "ask for scores"
                 )
             return labels, np.asarray(asked.predict_proba(rows))
         if not self.names:  # numbers are their own scores
@@ -123,7 +125,7 @@ def _scores(model: object, learner: Grouped, rows: object, groups: np.ndarray | 
     """Scores of rows in groups."""
     if isinstance(model, Pipeline):
         rows = model[:-1].transform(rows)
-    return np.asarray(learner.decision_function(rows))  # type: ignore[attr-defined]
+    return np.asarray(learner.decision_function(rows))
 
 
 def places(scores: np.ndarray, groups: np.ndarray) -> np.ndarray:
@@ -148,7 +150,7 @@ def _listed(predicted: object, names: list[object]) -> list[object]:
 
 
 def judged(model: object, blocks: Iterable[Block]) -> dict[str, float]:
-    """How good a model is on labelled blocks that it does not learn: rows, and error, mae and rmse, or ndcg."""
+    """How good a model is on labelled blocks, which it does not learn: error, mae and rmse, or ndcg."""
     answerer = Answerer(model)
     rows, sums = 0, np.zeros(3)
     grouped = isinstance(answerer.learner, Grouped)

@@ -24,7 +24,7 @@ TASKS = {
     QUERIES: "rows of queries, to be ranked", POINTS: "rows without labels",
 }  # fmt: skip
 USUAL = {CLASSES: "pa1", NUMBERS: "pa1", SETS: "pa1", QUERIES: "ranking_auc", POINTS: "pa1"}
-MOST_DISTINCT = 20  # whole numbers are classes up to so many, and up to half the rows
+MOST_DISTINCT = 20  # whole numbers are classes up to so many; more where they number something, 1, 2, 3, ...
 NOBODY = "OnlineClassifier"
 
 Parameters = dict[str, object]
@@ -50,7 +50,8 @@ def _labelled(kind: str, **given: object) -> Family:
 def _plain() -> dict[str, Family]:
     """Families whose learners are linear, or have a name of their own."""
     found = {
-        "perceptron": _labelled("Perceptron"), "mira": {CLASSES: cast("tuple[str, Parameters]", ("MIRA", {}))},
+        "perceptron": _labelled("Perceptron"),
+        "mira": {CLASSES: cast("tuple[str, Parameters]", ("MIRA", {}))},
         "pegasos": _labelled("Pegasos"), "shifting": _labelled("ShiftingPerceptron"),
         "projected": _labelled("ProjectedPerceptron"), "projectron": _labelled("Projectron"),
         "projectron_plus": _labelled("Projectron", plus=True), "rbp": _labelled("RandomBudgetPerceptron"),
@@ -73,8 +74,8 @@ def _plain() -> dict[str, Family]:
         **{f"ftrl_{norm}": {"regularizer": norm} for norm in ("l2", "adagrad", "coin", "pnorm", "group")},
         "ftrl_entropic": {"regularizer": "entropic"},
     }  # fmt: skip
-    for name, given in norms.items():
-        found[name] = _labelled("FTRLClassifier", **given) | {NUMBERS: ("FTRLRegressor", given)}
+    for name, numbers in norms.items():
+        found[name] = _labelled("FTRLClassifier", **numbers) | {NUMBERS: ("FTRLRegressor", numbers)}
     return found
 
 
@@ -107,7 +108,8 @@ PROBLEMS: dict[str, tuple[str, Parameters]] = {
     "binary": (CLASSES, {}), "top": (CLASSES, {}), "labels": (SETS, {}), "regression": (NUMBERS, {}),
     "uniform": (CLASSES, {"update": "uniform"}), "all": (CLASSES, {"update": "all"}),
     "calibrated": (SETS, {"multilabel": "calibrated"}), "uniclass": (POINTS, {}),
-    "max_loss": (CLASSES, {"cost_update": "max_loss"}), "prediction": (CLASSES, {"cost_update": "prediction"}),
+    "max_loss": (CLASSES, {"cost_update": "max_loss"}),
+    "prediction": (CLASSES, {"cost_update": "prediction"}),
     "binary_max_loss": (CLASSES, {"cost_update": "max_loss"}),
     "binary_prediction": (CLASSES, {"cost_update": "prediction"}),
     "apart": (CLASSES, {"multiclass": "one_vs_all"}), "apart_labels": (SETS, {"multiclass": "one_vs_all"}),
@@ -124,8 +126,8 @@ def families() -> list[str]:
 def named(algorithm: str | None, task: str, parameters: Mapping[str, object] | None = None) -> Named:
     """A fresh learner by a name of the papers, for a task; parameters by their names, checked by its class.
 
-    algorithm : a family (`pa1`, `arow`, `ftrl_coin`, ...) or a row of `om.algorithms()` (`pa1.top`); None: the
-        usual one for the task.
+    algorithm : a family (`pa1`, `arow`, `ftrl_coin`, ...) or a row of `om.algorithms()` (`pa1.top`); None:
+        the usual one for the task.
     task : "classes", "numbers", "sets" (several labels a row), "queries" or "points" (no labels).
 
     Columns and classes may appear later (`growing=True`), where the class can and nothing else is said.
@@ -140,7 +142,9 @@ def named(algorithm: str | None, task: str, parameters: Mapping[str, object] | N
     algorithm = USUAL[task] if algorithm is None else algorithm
     family, dot, problem = algorithm.partition(".")
     if family not in FAMILIES or (dot and algorithm not in ROWS):
-        raise BadInput(f"algorithm {shown(algorithm)} is not known; {_near(algorithm)}see 'onmargin algorithms'")
+        raise BadInput(
+            f"algorithm {shown(algorithm)} is not known; {_near(algorithm)}see 'onmargin algorithms'"
+        )
     given: Parameters = {}
     if dot:
         wanted, given = PROBLEMS[problem]
@@ -193,8 +197,8 @@ def require_task(task: str) -> None:
 def task_of(targets: object, groups: object = None) -> str:
     """The task that some targets and groups (of a first block) mean.
 
-    Groups: queries. Tuples or a table: sets. Texts: classes. Whole numbers, few of them different: classes;
-    other numbers: numbers.
+    Groups: queries. Tuples or a table: sets. Texts: classes. Whole numbers, few of them different or without
+    great gaps: classes; other numbers: numbers.
 
     >>> from onmargin.protocols.naming import task_of
     >>> import numpy as np
@@ -214,7 +218,9 @@ def task_of(targets: object, groups: object = None) -> str:
     if not len(values):
         return POINTS
     distinct = np.unique(values)
-    few = len(distinct) <= max(MOST_DISTINCT, len(values) // 2)
+    spread = distinct[-1] - distinct[0] + 1
+    numbered = spread <= 2 * len(distinct) <= len(values)
+    few = len(distinct) <= MOST_DISTINCT or numbered
     return CLASSES if few and (distinct == np.round(distinct)).all() else NUMBERS
 
 

@@ -1,22 +1,22 @@
-"""Data to learn from or to answer: a source by its name, the features of its format, the task of its labels."""
+"""Data by name, to learn from or to answer: source, features of its format, task of its labels."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from inspect import signature
-from itertools import chain, islice
-from typing import Protocol, cast
+from typing import cast
 
 import numpy as np
 
 from ..errors import BadInput, shown
 from ..features.steps import FeatureStep
 from ..features.texts import Texts
-from ..sources.blocks import Block, Source
+from ..sources.blocks import Source
 from ..sources.by_name import ADDRESSES, format_of, module_of, open_source
 from ..sources.opening import Lines
-from .naming import SETS, require_task, task_of
+from ..sources.peeked import Peeked
+from .naming import NUMBERS, SETS, require_task, task_of
 
 TAKEN = ("paths", "features", "bits", "interactions", "names", "rows", "on_error")  # not options of a source
 TABLES = ("csv", "jsonl", "parquet")
@@ -24,56 +24,26 @@ TEST = ":test"  # after the name of a set: its test rows
 TAB, LOOKED_AT = 9, 1000  # lines in which a label with a comma is looked for
 
 
-class Blocks(Protocol):
-    """What is asked of a source."""
+class Settled:
+    """Features that have nothing to learn, as a source takes them."""
 
-    def blocks(self, first: int = 0) -> Iterator[Block]:
-        """From the beginning, without so many rows."""
-        ...
+    def __init__(self, features: FeatureStep) -> None:
+        self.features = features
 
+    def __repr__(self) -> str:
+        return repr(self.features)
 
-class Peeked:
-    """A source whose first block was looked at; it is given again, so that a pipe can be looked at too."""
-
-    def __init__(self, source: Source) -> None:
-        self.source = source
-        self._rest: Iterator[Block] | None = source.blocks()
-        self._found = list(islice(self._rest, 1))
-
-    @property
-    def first(self) -> Block | None:
-        """None where there is no example."""
-        return self._found[0] if self._found else None
-
-    def blocks(self, first: int = 0) -> Iterator[Block]:
-        """As the source's; what was looked at is not read twice."""
-        rest, self._rest = self._rest, None
-        if rest is None:
-            return self.source.blocks(first)
-        if first:
-            if self.source.again:
-                return self.source.blocks(first)
-            return _without(chain(self._found, rest), first)
-        return chain(self._found, rest)
-
-
-def _without(blocks: Iterator[Block], first: int) -> Iterator[Block]:
-    """Blocks of a pipe without its first rows."""
-    from ..sources.blocks import cut, height
-
-    for block in blocks:
-        size = height(block.rows)
-        if first < size:
-            yield cut(block, first, size) if first else block
-        first = max(0, first - size)
+    def transform(self, rows: object) -> object:
+        """Rows of numbers."""
+        return self.features.transform(rows)
 
 
 class Reading:
-    """Data by name, with raw rows, and what makes rows of numbers of them (`features`; None: they are numbers).
+    """Data by name, with raw rows, and what makes rows of numbers of them (`features`; None: they are such).
 
     data : paths, globs, folders, "-", an address, or the name of a set of `om.datasets.names()`.
-    format : None: by the ending. options : of the format's `stream`, and of its features (`bits`, `ngram_range`).
-    task : None: found from the first block (`task`).
+    format : None: by the ending. options : of the format's `stream`, and of its features (`bits`).
+    task : None: found from the first block. cache : keep the rows in a file beside the first of the data.
     """
 
     def __init__(
@@ -85,27 +55,35 @@ class Reading:
         options: Mapping[str, object] | None = None,
         follow: bool = False,
         on_error: str = "stop",
+        cache: bool = False,
     ) -> None:
         if not data:
             raise BadInput("got no data; wanted a path, a glob, '-' for standard input, or the name of a set")
         if task is not None:
             require_task(task)
         self.data, self.options, self.follow = list(data), dict(options or {}), follow
-        self.on_error = on_error
+        self.on_error, self.cache = on_error, cache
         self.named = format is None and len(self.data) == 1 and is_set(self.data[0])
         self.format = "set" if self.named else format_of(self.data[0]) if format is None else format
         self.labels: list[float] | None = None
         self.features: FeatureStep | None = None
+        self.made = False  # are blocks rows of numbers already?
         self._sets = not self.named and self.format == "svmlight" and self._has_sets(task)
         self.source = self._opened()
+        if cache:
+            self.source = self._cached(self.source)
+        if self.source.again:  # (a thread that waits for a pipe cannot be stopped)
+            self.source = self.source.ahead()
         self.peeked = Peeked(self.source)
         block = self.peeked.first
         if block is None:
             raise BadInput(f"{', '.join(map(str, self.data))}: no example in it")
+        if self.named and task is None:
+            task = _task_of_set(self.data[0].removesuffix(TEST))
         self.task = task_of(block.targets, block.groups) if task is None else task
 
     def _has_sets(self, task: str | None) -> bool:
-        """Do lines begin with several labels, `1,3`? (Files are looked at; of a pipe the task must be told.)"""
+        """Do lines begin with several labels, `1,3`? (Files are looked at; a pipe's task must be told.)"""
         if task is not None:
             return task == SETS
         lines = Lines(self.data) if self.data[0].partition("://")[0] not in ADDRESSES else None
@@ -121,7 +99,9 @@ class Reading:
             from ..sources.datasets.catalogue import load
 
             if self.options:
-                raise BadInput(f"{self.data[0]} is a set by its name; it has no option {shown(next(iter(self.options)))}")
+                raise BadInput(
+                    f"{self.data[0]} is a set by its name; it has no option {shown(next(iter(self.options)))}"
+                )
             name, part = self.data[0].removesuffix(TEST), "test" if self.data[0].endswith(TEST) else None
             source = cast("Source", load(name, part=part, as_source=True))
             self.features, source.features = cast("FeatureStep | None", source.features), None
@@ -138,6 +118,21 @@ class Reading:
         paths = self.data[0] if len(self.data) == 1 else self.data
         return open_source(paths, self.format, follow=self.follow, on_error=self.on_error, **taken)
 
+    def _cached(self, source: Source) -> Source:
+        """Rows of numbers are kept; features that learn as they come would be kept for good."""
+        if self.features is not None:
+            settled = self.format in ("vw", "text") and not getattr(self.features, "idf", False)
+            if not settled or getattr(self.features, "names", False) and "names" in self.options:
+                raise BadInput(
+                    f"{self.format} is made rows by what learns from it, so it cannot be cached; cached are "
+                    "svmlight, vw, and text without idf and names"
+                )
+            self.features.set_params(names=False)
+            source.features, self.made = Settled(self.features), True
+        if not source.again:
+            raise BadInput("a cache lies beside a file, and a pipe is none; leave --cache out")
+        return source.cached()
+
     def _all_labels(self, taken: Mapping[str, object]) -> list[float]:
         """The labels of sets, which the learner must know before the first row."""
         given = taken.get("labels")
@@ -152,6 +147,13 @@ class Reading:
             found.update(*cast("list[tuple[float, ...]]", block.targets))
         self.labels = sorted(found)
         return self.labels
+
+
+def _task_of_set(name: str) -> str | None:
+    """Numbers that are whole look like classes; the catalogue knows better."""
+    from ..sources.datasets import catalogue
+
+    return NUMBERS if catalogue.names()[name].task == catalogue.NUMBERS else None
 
 
 def is_set(name: str) -> bool:
@@ -193,14 +195,19 @@ def features_for(format: str, given: Mapping[str, object], text: bool = False) -
     for name in given:
         if name not in known:
             has = [*source_options(format), *known]
-            raise BadInput(f"neither the algorithm nor {format} has an option {shown(name)}; {format} has {', '.join(has)}")
+            raise BadInput(
+                f"neither the algorithm nor {format} has an option {shown(name)}; {format} has "
+                f"{', '.join(has)}"
+            )
     if kind is None:
         return None
     chosen = dict(given)
     if isinstance(chosen.get("interactions"), str):
         chosen["interactions"] = (chosen["interactions"],)
     if "interactions" in chosen and format in TABLES:
-        chosen["interactions"] = [str(one).split("*") for one in cast("Sequence[object]", chosen["interactions"])]
+        chosen["interactions"] = [
+            str(one).split("*") for one in cast("Sequence[object]", chosen["interactions"])
+        ]
     if "names" in known:
         chosen = {"names": True, **chosen}
     made: FeatureStep = kind(**chosen)
@@ -217,7 +224,9 @@ def features_for(format: str, given: Mapping[str, object], text: bool = False) -
 def unlabelled(format: str, options: Mapping[str, object]) -> dict[str, object]:
     """Options that read rows without looking for targets, where the format can."""
     own = source_options(format)
-    kept = {name: value for name, value in options.items() if name in own and name not in ("labels", "target")}
+    kept = {
+        name: value for name, value in options.items() if name in own and name not in ("labels", "target")
+    }
     if "target" in own:
         kept["target"] = None
     if "labelled" in own:
@@ -235,3 +244,37 @@ def after_tabs(texts: Texts) -> Texts:
     place = np.searchsorted(tabs, texts.starts)
     first = np.r_[tabs, np.iinfo(np.int64).max][place]
     return Texts(texts.buffer, np.where(first < texts.stops, first + 1, texts.starts), texts.stops)
+
+
+def to_be_answered(
+    data: Sequence[str],
+    notes: Mapping[str, object] | None,
+    format: str | None = None,
+    options: Mapping[str, object] | None = None,
+    on_error: str = "stop",
+) -> Source:
+    """Raw rows for a model, read as those that it learned from (`notes` of its file), targets apart.
+
+    A format that is not known by the ending is that of the notes.
+    """
+    if not data:
+        raise BadInput("got no data; wanted a path, a glob or '-' for standard input")
+    if format is None and len(data) == 1 and is_set(data[0]):
+        return Reading(data).source
+    learned, read = notes or {}, cast("Mapping[str, object]", (notes or {}).get("options") or {})
+    found = format
+    if found is None:
+        try:
+            found = format_of(data[0])
+        except BadInput:
+            if learned.get("format") in (None, "set"):
+                raise
+            found = str(learned["format"])
+    for name in options or {}:
+        if name not in source_options(found):
+            raise BadInput(f"{found} has no option {shown(name)}; it has {', '.join(source_options(found))}")
+    kept = unlabelled(found, read if learned.get("format") in (found, None) else {}) | dict(options or {})
+    if learned.get("task") == SETS and found == "svmlight":
+        kept["multilabel"] = True
+    paths = data[0] if len(data) == 1 else list(data)
+    return open_source(paths, found, follow=False, on_error=on_error, **kept)

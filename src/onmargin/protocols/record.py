@@ -117,14 +117,14 @@ class Record:
             mine, theirs = getattr(self, name), getattr(other, name)
             if mine != theirs:
                 raise BadInput(
-                    f"{path} was learned with {name} {shown(mine, 80)}, and now it is {shown(theirs, 80)}; give "
-                    "the same, or start from it with --start"
+                    f"{path} was learned with {name} {shown(mine, 80)}, and now it is {shown(theirs, 80)}; "
+                    "give the same, or start from it with --start"
                 )
         for name, mine, theirs in zip(self.data, self.sizes, other.sizes, strict=True):
             if mine != theirs:
                 raise BadInput(
-                    f"{shown(name, 100)} had {mine} bytes when learning began and has {theirs} now; give the same "
-                    f"file, or start from {path} with --start"
+                    f"{shown(name, 100)} had {mine} bytes when learning began and has {theirs} now; give "
+                    f"the same file, or start from {path} with --start"
                 )
 
 

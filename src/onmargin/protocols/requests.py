@@ -45,6 +45,7 @@ class Request:
     every: int | None = None
     follow: bool = False
     on_error: str = "stop"
+    cache: bool = False
     command: str = ""
 
     def training(
@@ -59,6 +60,11 @@ class Request:
             raise BadInput(f"passes={self.passes}; wanted at least 1")
         if self.resume and self.save is None:
             raise BadInput("to resume is to go on with a file; give --save FILE.onm")
+        folder = os.path.dirname(os.path.realpath(self.save)) if self.save is not None else "."
+        if not os.path.isdir(folder) or os.path.isdir(self.save or ""):
+            raise BadInput(
+                f"{self.save} cannot be saved: its folder does not exist, or it is one; give another --save"
+            )
         going_on = self.resume and os.path.exists(self.save or "")
         if self.start is not None and going_on:
             raise BadInput(f"{self.save} is there and is resumed; leave --start out")
@@ -70,7 +76,13 @@ class Request:
         task = self.task or (None if record is None else record.task)
         reading = self.reading(task, others)
         new = Record(
-            self.data, reading.format, reading.options, reading.task, algorithm or "", self.passes, self.command
+            self.data,
+            reading.format,
+            reading.options,
+            reading.task,
+            algorithm or "",
+            self.passes,
+            self.command,
         )
         two = False
         whole: object = None
@@ -88,8 +100,8 @@ class Request:
             record.check_same(new, self.save)
             record.passes, record.command = self.passes, self.command or record.command
         return Training(
-            model, reading, record or new, path=self.save, every=self.every, whole=whole, two=two, traced=traced,
-            seen=seen, tell=tell,
+            model, reading, record or new, path=self.save, every=self.every, whole=whole, two=two,
+            traced=traced, seen=seen, tell=tell,
         )  # fmt: skip
 
     def shared_out(self, algorithm: str | None) -> tuple[Parameters, Parameters]:
@@ -113,8 +125,9 @@ class Request:
     def reading(self, task: str | None, options: Parameters) -> Reading:
         def opened(options: Mapping[str, object]) -> Reading:
             return Reading(
-                self.data, format=self.format, task=task, options=options, follow=self.follow, on_error=self.on_error
-            )
+                self.data, format=self.format, task=task, options=options, follow=self.follow,
+                on_error=self.on_error, cache=self.cache,
+            )  # fmt: skip
 
         reading = opened(options)
         if reading.task == QUERIES and reading.format == "svmlight" and "columns" not in options:
@@ -133,7 +146,9 @@ class Request:
         for name, value in own.items():
             if name not in has or not same(has[name], value):
                 found = f"{name}={shown(has[name])}" if name in has else f"no parameter {name!r}"
-                raise BadInput(f"{path} has {found}, and {shown(value)} is asked for; leave it out, or learn anew")
+                raise BadInput(
+                    f"{path} has {found}, and {shown(value)} is asked for; leave it out, or learn anew"
+                )
 
 
 def learner_in(whole: object, path: object) -> Model:

@@ -22,6 +22,7 @@ from ..interface.learner import Learner
 from ..results.progress import Progress
 from ..results.scoring import Scoring, scoring_of
 from ..results.sweep_result import COLUMNS, DIVERGED, Line, SweepResult
+from ..sources.blocks import Source
 from .progressive import average_of, judged_by_average, progressive, require_scored_by
 
 Config = dict[str, Any]
@@ -40,7 +41,8 @@ def sweep(
         (`step__C`; the steps before it are fitted on X first, once for each of their own configurations).
     grid : {parameter: values}, or a list of such dicts.
     X, y : a table and its targets; or X alone, an iterable of (x, y) or (x, y, weight) with dicts x, which
-        is read once and kept. Rankers: `qid`, too; each query is answered, then learned.
+        is read once and kept, as is a source (`om.sources`). Rankers: `qid`, too; each query is answered,
+        then learned.
     scored_by : "running" (the weights of the round) or "model" (the average, where one is kept). Where the
         grid varies `average`, every configuration is scored as it answers: "model".
     scoring : None (error_rate; numbers: mae; ranks: ndcg), a measure of `Progress.metrics` ("auc", "f1",
@@ -156,6 +158,12 @@ def _judge(scoring: object, kind: str, configs: list[Config]) -> Scoring:
 
 def _data(learner: Sweepable, X: Any, y: object, qid: object, sample_weight: object, piped: bool) -> _Data:
     """A table, groups or examples; what cannot be read as such is refused."""
+    if isinstance(X, Source):
+        if y is not None or qid is not None or sample_weight is not None:
+            raise BadInput("a source carries its own targets, groups and weights; leave the others out")
+        block = X.whole()
+        X, y, sample_weight = block.rows, block.targets, block.weights
+        qid = block.groups if isinstance(learner, Grouped) else None
     if isinstance(learner, Grouped):
         if getattr(learner, "decode", None) is not None:
             raise BadInput(f"{type(learner).__name__}(decode=...) is not swept; use GridSearchCV")

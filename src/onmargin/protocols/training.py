@@ -11,7 +11,6 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from ..errors import BadInput, require_whole, shown
-from ..features.steps import FeatureStep
 from ..interface.asks import AsksForLabels
 from ..interface.groups import Grouped
 from ..interface.learner import Learner
@@ -50,8 +49,8 @@ class Training:
     traced : keep a line per round of each block, for `Moment.lines` and for `seen`.
     seen, tell : called after every block, with its run and with how far it is.
 
-    Every row is answered before it is learned (`record.tally`). A run that was stopped and gone on with is, bit for
-    bit, the run that was not: blocks are cut alike, and what the features have learned is saved with the model.
+    Every row is answered before it is learned (`record.tally`). A run that was stopped and gone on with is,
+    bit for bit, the run that was not: blocks are cut alike, and what the features have learned is saved as well.
     """
 
     def __init__(
@@ -113,7 +112,7 @@ class Training:
     def _pass(self, began: float) -> None:
         record = self.record
         if not record.row:
-            record.tally = Tally()
+            record.tally = Tally(record.tally.before + record.tally.count)
         blocks = self.reading.peeked.blocks(record.row)
         if isinstance(self.model, Grouped):
             blocks = whole_groups(blocks)
@@ -144,7 +143,7 @@ class Training:
     def _learn(self, block: Block) -> list[Line]:
         """Answer and learn one block, all of it."""
         rows = block.rows
-        if self.features is not None:
+        if self.features is not None and not self.reading.made:
             learns = not self.record.finished
             both = getattr(self.features, "partial_fit_transform", None)
             rows = both(rows) if learns and both is not None else self.features.transform(rows)
@@ -177,7 +176,7 @@ class Training:
                 raise BadInput("the data have no queries (qid:...); give --group COLUMN, or another --task")
             return self.model.watch_groups(rows, targets, groups, False)
         if self.record.task == POINTS:
-            targets = np.zeros(height(rows))  # type: ignore[arg-type]
+            targets = np.zeros(height(rows))
         elif targets is None:
             raise BadInput(f"the data have no labels; for {self.record.task} there must be one a row")
         trace = "full" if self.traced else "sums"

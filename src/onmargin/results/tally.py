@@ -30,14 +30,15 @@ class Tally:
     """Sums over the runs of `om.progressive` on the blocks of one pass.
 
     `word` says what `average` is: "error" (mistakes over examples), "loss" or "ndcg" (over queries).
+    before : examples of the passes before this one; lines are counted on.
     """
 
-    def __init__(self) -> None:
-        self.kind = "labels"
+    def __init__(self, before: int = 0) -> None:
+        self.kind, self.before = "labels", before
         self.count = self.mistakes = self.errors = self.updates = 0
         self.total = self.loss = 0.0
         self.curve: list[tuple[int, int, float]] = []
-        self._next, self._last = 1, (0, 0.0)
+        self._next, self._last = 1 << before.bit_length(), (0, 0.0)
 
     @property
     def word(self) -> str:
@@ -79,18 +80,20 @@ class Tally:
         """Exact places of the powers of two among the rounds of a run."""
         found: list[Line] = []
         places = np.flatnonzero(np.asarray(run.counted, bool))
-        if self._next > before + len(places):
+        end = before + len(places)
+        if self._next - self.before > end:
             return found
         so_far = self.total + np.cumsum(run.wrong()[places])
-        while self._next <= before + len(places):
-            at, total = self._next, float(so_far[self._next - before - 1])
-            row = int(places[at - before - 1])
+        while (at := self._next - self.before) <= end:
+            total, row = float(so_far[at - before - 1]), int(places[at - before - 1])
             count, earlier = self._last
             label = None if run.y is None else np.asarray(run.y)[row]
             guess = None if run.predictions is None else np.asarray(run.predictions)[row]
             since = (total - earlier) / (at - count)
-            found.append(Line(at, total / at, since, _plain(label), _plain(guess), _entries(rows, row)))
-            self._last, self._next = (at, total), 2 * at
+            found.append(
+                Line(self._next, total / at, since, _plain(label), _plain(guess), _entries(rows, row))
+            )
+            self._last, self._next = (at, total), 2 * self._next
         return found
 
     def progress(self, model: object) -> Progress:
@@ -103,9 +106,9 @@ class Tally:
     def state(self) -> dict[str, object]:
         """Plain values that `from_state` makes the same of."""
         return {
-            "kind": self.kind, "count": self.count, "mistakes": self.mistakes, "errors": self.errors,
-            "updates": self.updates, "total": self.total, "loss": self.loss, "next": self._next,
-            "last": self._last, "curve": self.curve,
+            "kind": self.kind, "before": self.before, "count": self.count, "mistakes": self.mistakes,
+            "errors": self.errors, "updates": self.updates, "total": self.total, "loss": self.loss,
+            "next": self._next, "last": self._last, "curve": list(self.curve),
         }  # fmt: skip
 
     @classmethod
@@ -116,8 +119,8 @@ class Tally:
             if not isinstance(state, Mapping):
                 raise TypeError
             made.kind = str(state["kind"])
-            made.count, made.mistakes, made.errors, made.updates, made._next = (
-                int(state[name]) for name in ("count", "mistakes", "errors", "updates", "next")
+            made.count, made.mistakes, made.errors, made.updates, made._next, made.before = (
+                int(state[name]) for name in ("count", "mistakes", "errors", "updates", "next", "before")
             )
             made.total, made.loss = float(state["total"]), float(state["loss"])
             last, sum_then = state["last"]
@@ -125,7 +128,7 @@ class Tally:
             made.curve = [(int(a), int(b), float(c)) for a, b, c in state["curve"]]
         except (KeyError, TypeError, ValueError, OverflowError):
             raise BadInput(f"{shown(state)} is no tally") from None
-        if min(made.count, made.mistakes, made.updates, made._last[0], made._next - 1) < 0:
+        if min(made.count, made.mistakes, made.updates, made._last[0], made._next - 1, made.before) < 0:
             raise BadInput("a tally counts below 0")
         return made
 

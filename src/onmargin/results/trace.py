@@ -23,11 +23,13 @@ class Watcher:
         self.known: list[Any] = []  # labels the table's columns stand for
         self.surprises: list[tuple[int, list[Any]]] = []  # rounds that brought a new label
         self.curve: list[tuple[int, int, float]] = []  # rounds, mistakes, loss so far
+        self.base = 0  # rounds before the table at hand
 
     def table(self, first: int, count: int, outputs: int, known: list[Any]) -> np.ndarray:
         """The lines of a stretch of rounds, for the loop to write."""
         if not self.full:
             return NO_TRACE
+        first += self.base
         if self.whole.shape[1] != TRACED + outputs or self.known != known:
             self.settle(first)
             self._relabel(outputs, known)
@@ -39,7 +41,7 @@ class Watcher:
 
     def meet(self, position: int, known: list[Any]) -> None:
         """The round at `position` brings a label that is not among the `known`."""
-        self.surprises.append((position, list(known)))
+        self.surprises.append((self.base + position, list(known)))
 
     def _relabel(self, outputs: int, known: list[Any]) -> None:
         """The same lines in the columns of a larger set of labels."""

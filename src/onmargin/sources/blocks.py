@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
 from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 
-from ..errors import BadInput, require_whole, shown
+from ..errors import BadInput, extra, require_whole, shown
+from .ahead import overlapped
 
 # CSR, an array, a frame, a table of pyarrow, texts: whatever has a length or a shape, and can be cut.
 Rows: TypeAlias = sp.csr_matrix
@@ -45,9 +48,23 @@ class Format(Protocol):
     bytes_read, bytes_total : of the files as they lie on the disk; None where nobody knows.
     """
 
-    again: bool
-    live: bool
-    skipped: int
+    @property
+    def again(self) -> bool: ...
+
+    @property
+    def live(self) -> bool: ...
+
+    @property
+    def skipped(self) -> int: ...
+
+    @property
+    def files(self) -> Sequence[object]:
+        """What it reads: names of files, or what is open."""
+        ...
+
+    def key(self) -> str | None:
+        """What decides the rows, files and options, for a cache; None: something that is no file."""
+        ...
 
     @property
     def bytes_read(self) -> int: ...
@@ -73,6 +90,7 @@ class Source:
     ) -> None:
         require_whole("rows", rows)
         self.format, self.rows, self.features = format, int(rows), features
+        self.depth = 0  # blocks read ahead
         self.columns, self.learns = columns, True
         self._fixed = columns
         self.seen = 0
@@ -108,14 +126,35 @@ class Source:
     def blocks(self, first: int = 0) -> Iterator[Block]:
         """Blocks from the beginning, without the first so many examples (they are read, and not given)."""
         self.seen = first
-        for block in regrouped(self.format.pieces(), self.rows, first, self.live):
-            made = self._made(block)
-            self.seen += height(made.rows)
-            yield made
+        made = map(self._made, regrouped(self.format.pieces(), self.rows, first, self.live))
+        for block in overlapped(made, self.depth) if self.depth else made:
+            self.seen += height(block.rows)
+            yield block
+
+    def ahead(self, blocks: int = 2) -> Source:
+        """The same, read by a thread that is up to so many blocks ahead: reading and learning overlap."""
+        require_whole("blocks", blocks)
+        twin = copy(self)
+        twin.depth = int(blocks)
+        return twin
+
+    def cached(self, path: str | os.PathLike[str] | None = None) -> Source:
+        """The same, kept in a file (None: beside the first of its files), which later passes map into memory.
+
+        It is made anew when the files, their time or the options have changed, or when it is damaged. What
+        learns from rows before it makes others (`features` with partial_fit) is not kept.
+        """
+        try:
+            from .cache import Cache
+        except ImportError:
+            raise extra("pyarrow", "files") from None
+        twin = copy(self)
+        twin.format = Cache(self, path)
+        return twin
 
     def _made(self, block: Block) -> Block:
         rows = block.rows
-        if self.features is not None:
+        if self.features is not None and not getattr(self.format, "made", False):
             learn = getattr(self.features, "partial_fit", None)
             if learn is not None and self.learns:
                 learn(rows)
@@ -126,6 +165,20 @@ class Source:
         elif len(getattr(rows, "shape", ())) == 2:
             self.columns = max(self.columns, rows.shape[1])
         return block._replace(rows=rows)
+
+    def glance(self) -> tuple[np.ndarray | None, int]:
+        """All labels there are, in order (None: there are none), and how many columns: all of it is read."""
+        labels: list[np.ndarray] = []
+        columns = 0
+        for piece in self.format.pieces():
+            if isinstance(piece.targets, np.ndarray):
+                found = piece.targets
+                labels.append(np.unique(found) if found.ndim == 1 else found[:1])
+                if len(labels) > 100:
+                    labels = _merged(labels)
+            if self.features is None and len(getattr(piece.rows, "shape", ())) == 2:
+                columns = max(columns, piece.rows.shape[1])
+        return (_merged(labels)[0] if labels else None), columns
 
     def whole(self) -> Block:
         """All that there is, as one block."""
@@ -144,6 +197,11 @@ def require_on_error(on_error: str) -> None:
     """Refuse all but the two there are."""
     if on_error not in ("stop", "skip"):
         raise BadInput(f"on_error={shown(on_error)}; wanted 'stop' or 'skip'")
+
+
+def _merged(labels: list[np.ndarray]) -> list[np.ndarray]:
+    """Distinct labels; of indicator matrices, one row."""
+    return labels[:1] if labels[0].ndim == 2 else [np.unique(np.concatenate(labels))]
 
 
 # ---- cutting and joining

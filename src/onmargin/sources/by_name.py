@@ -13,8 +13,9 @@ from .blocks import Source
 from .opening import Chunks, Paths
 
 ENDINGS = {
-    ".svm": "svmlight", ".svmlight": "svmlight", ".libsvm": "svmlight", ".vw": "vw", ".csv": "csv", ".tsv": "csv",
-    ".tab": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet", ".pq": "parquet", ".txt": "text",
+    ".svm": "svmlight", ".svmlight": "svmlight", ".libsvm": "svmlight", ".vw": "vw",
+    ".csv": "csv", ".tsv": "csv", ".tab": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl",
+    ".parquet": "parquet", ".pq": "parquet", ".txt": "text",
 }  # fmt: skip
 PACKED = (".gz", ".xz", ".bz2", ".zst")
 LINES = ("csv", "jsonl", "svmlight", "text", "vw")  # formats of lines: files, pipes, and what arrives
@@ -78,7 +79,7 @@ def format_of(path: object) -> str:
 def open_source(data: Paths, format: str | None = None, *, follow: bool = False, **options: object) -> Source:
     """A source of blocks for any of: a path, a glob, a folder, "-", a list of them; an address.
 
-    format : one of csv, jsonl, parquet, svmlight, text, vw; None: by the ending, .gz, .xz, .bz2 and .zst aside.
+    format : csv, jsonl, parquet, svmlight, text or vw; None: by the ending, .gz, .xz, .bz2 and .zst aside.
     follow : go on reading what is written to the file (`om.sources.live.follow`).
     options : those of the format's `stream`, such as `rows`, `target`, `bits`, `on_error`.
     Addresses: tcp://host:port (lines from a socket), redis://host:port/0?stream=NAME,
@@ -93,16 +94,16 @@ def open_source(data: Paths, format: str | None = None, *, follow: bool = False,
     first = data[0] if isinstance(data, Sequence) and not isinstance(data, str) and len(data) else data
     if isinstance(data, str) and data.partition("://")[0] in ADDRESSES and "://" in data:
         if format is None:
-            raise BadInput(f"the format of {shown(data, 100)} is not known; give format= one of {', '.join(LINES)}")
+            raise BadInput(
+                f"the format of {shown(data, 100)} is not known; give format= one of {', '.join(LINES)}"
+            )
         return _addressed(data, format, options)
     format = format_of(first) if format is None else format
     if not follow:
         return streamed(data, format, options)
     if not isinstance(data, str | os.PathLike):
         raise BadType(f"cannot follow {shown(data)}; wanted one path")
-    from .live import follow as followed
-
-    return followed(data, format, **options)
+    return _called("live", "follow", data, format, **options)
 
 
 def _addressed(address: str, format: str, options: dict[str, object]) -> Source:
@@ -112,16 +113,16 @@ def _addressed(address: str, format: str, options: dict[str, object]) -> Source:
     asked = {name: values[0] for name, values in parse_qs(parts.query).items()}
     plain = urlunsplit(parts._replace(query=""))
     if parts.scheme == "tcp":
-        from .live import connect
-
-        return connect(parts.netloc, format, **options)
+        return _called("live", "connect", parts.netloc, format, **options)
     if parts.scheme in ("nats", "tls"):
-        from . import nats_subject
+        return _called("nats_subject", "stream", plain, _asked(asked, "subject", address), format, **options)
+    return _called("redis_stream", "stream", plain, _asked(asked, "stream", address), format, **options)
 
-        return nats_subject.stream(plain, _asked(asked, "subject", address), format, **options)
-    from . import redis_stream
 
-    return redis_stream.stream(plain, _asked(asked, "stream", address), format, **options)
+def _called(module: str, function: str, *given: object, **options: object) -> Source:
+    """A source of a module that is loaded only now."""
+    made: Source = getattr(import_module(f".{module}", __package__), function)(*given, **options)
+    return made
 
 
 def _asked(asked: dict[str, str], name: str, address: str) -> str:

@@ -42,7 +42,8 @@ class Roles:
         given = [name for name in own if name is not None]
         if len(set(given)) < len(given):
             raise BadInput(f"one column has two roles among {shown(given)}; wanted a column for each")
-        return Found(*own, rest=[name for name in names if name not in given])
+        rest = [name for name in names if name not in given]
+        return Found(rest, *own)
 
 
 def _name(column: Column | None, names: Sequence[str]) -> str | None:
@@ -61,19 +62,21 @@ def _name(column: Column | None, names: Sequence[str]) -> str | None:
 class Found:
     """The names of columns by role, and those of the features."""
 
+    rest: list[str]
     target: str | None
     weight: str | None
     group: str | None
     id: str | None
     text: str | None
-    rest: list[str]
 
     @property
     def needed(self) -> list[str] | None:
         """Columns to be read where features are one text; None: all."""
         if self.text is None:
             return None
-        return [name for name in (self.target, self.weight, self.group, self.id, self.text) if name is not None]
+        return [
+            name for name in (self.target, self.weight, self.group, self.id, self.text) if name is not None
+        ]
 
 
 # Told of a bad row: its number in the table, the column's name, what stands there, what was wanted.
@@ -88,6 +91,8 @@ class TableReader:
 
     def block(self, table: Rows, found: Found, tell: Tell) -> Block:
         """The examples of a table."""
+        import pyarrow as pa
+
         bad = np.zeros(table.num_rows, bool)
 
         def refuse(rows: np.ndarray, name: str, wanted: str) -> None:
@@ -113,11 +118,16 @@ class TableReader:
             rows = texts_of(table[found.text], found.text)
         else:
             rows = table.select(found.rest)
+            for name in found.rest:
+                if pa.types.is_floating(table.schema.field(name).type):
+                    refuse(np.isinf(table[name].to_numpy()), name, "a finite number")
         if not bad.any():
             return Block(rows, targets, weights, groups, ids)
         good = ~bad
         kept = rows.take(np.flatnonzero(good))
-        return Block(kept, *(None if part is None else part[good] for part in (targets, weights, groups, ids)))
+        return Block(
+            kept, *(None if part is None else part[good] for part in (targets, weights, groups, ids))
+        )
 
     def _targets(self, column: Rows) -> tuple[np.ndarray, np.ndarray, str]:
         """Targets, which are bad, and what was wanted there."""
@@ -174,6 +184,12 @@ def texts_of(column: Rows, name: str) -> Texts:
         whole = whole.chunk(0) if whole.num_chunks else pa.array([], column.type)
     whole = whole.cast(pa.large_string())
     _, offsets, letters = whole.buffers()
-    bounds = np.frombuffer(offsets, np.int64)[whole.offset : whole.offset + len(whole) + 1] if offsets else np.zeros(1, np.int64)
-    buffer = np.frombuffer(letters, np.uint8) if letters is not None and letters.size else np.empty(0, np.uint8)
+    bounds = (
+        np.frombuffer(offsets, np.int64)[whole.offset : whole.offset + len(whole) + 1]
+        if offsets
+        else np.zeros(1, np.int64)
+    )
+    buffer = (
+        np.frombuffer(letters, np.uint8) if letters is not None and letters.size else np.empty(0, np.uint8)
+    )
     return Texts(buffer, bounds[:-1], bounds[1:])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from itertools import compress
 
 import numpy as np
@@ -13,7 +12,7 @@ from ..errors import BadFile, BadInput, shown
 from .arrow import arrow
 from .blocks import ROWS, Block, Features, Rows, Source
 from .columns import Column, Found, Roles, TableReader
-from .default_features import default_features
+from .default_features import default_features, read_whole
 from .line_format import LineFormat, Refusals
 from .opening import Chunk, Chunks, Paths
 from .target_words import NUMBER
@@ -48,6 +47,7 @@ class CSVLines:
             raise BadInput(f"types has {shown(wrong[0])}; wanted 'number' or 'text'")
         self.roles, self.header, self.newlines = roles, header, newlines
         self.delimiter, self.types = delimiter, dict(types or {})
+        self.key = f"csv {roles!r} {delimiter!r} {header} {newlines} {self.types}"
         self.reader = TableReader(roles)
         self.names: list[str] = []
         self.kinds: dict[str, str] = {}
@@ -96,11 +96,15 @@ class CSVLines:
         first = self._values(chunk.text[:end].tobytes())
         if first is None:
             raise chunk.refusal(0, end, "names of columns in UTF-8" if self.header else "values in UTF-8")
-        names = [name.strip() for name in first] if self.header else [str(place) for place in range(len(first))]
+        names = (
+            [name.strip() for name in first] if self.header else [str(place) for place in range(len(first))]
+        )
         if self.names and names != self.names:
             raise chunk.refusal(0, end - 1, f"the columns of the first file, {shown(self.names, 100)}")
         if len(set(names)) < len(names) or "" in names:
-            raise chunk.refusal(0, end - 1, "a name of its own for each column (header=False: there are none)")
+            raise chunk.refusal(
+                0, end - 1, "a name of its own for each column (header=False: there are none)"
+            )
         self.names = names
         self.columns = self.roles.found(names, otherwise=-1)
         return Chunk(chunk.text[end:], chunk.file, chunk.line + 1) if self.header else chunk
@@ -117,7 +121,7 @@ class CSVLines:
     def _block(self, chunk: Chunk, refuse: Refusals) -> Block:
         assert self.columns is not None
         arrow_error = arrow().ArrowInvalid
-        lines: _Lines | None = None
+        lines = None
         try:
             if not self.newlines and self._has_open_quote(chunk.text):
                 raise arrow_error("a quote goes over lines")
@@ -129,20 +133,7 @@ class CSVLines:
                 ) from None
             lines = self._without_bad(chunk, refuse)
             table = self._table(lines.text())
-        return self.reader.block(table, self.columns, partial(self._tell, chunk, lines, refuse))
-
-    def _tell(
-        self, chunk: Chunk, lines: _Lines | None, refuse: Refusals, row: int, name: str, value: object, wanted: str
-    ) -> None:
-        """A bad value of a row of the table."""
-        if self.newlines:
-            refuse(BadFile(f"{chunk.file}, row {row + 1} from line {chunk.line} on, column {shown(name)}: "
-                           f"{shown(value, 40)}; wanted {wanted}"))  # fmt: skip
-            return
-        lines = lines or _Lines(chunk.text)
-        line = lines.line(row)
-        offset = self._offset(line, self.names.index(name))
-        refuse(chunk.refusal(lines.starts[row] + offset, len(line.rstrip()) - offset, wanted))
+        return self.reader.block(table, self.columns, _Telling(self, chunk, lines, refuse).tell)
 
     def _has_open_quote(self, text: np.ndarray) -> bool:
         quotes = np.flatnonzero(text == QUOTE)
@@ -157,13 +148,11 @@ class CSVLines:
             self.kinds = self._kinds_of(self._parsed(text, None))
         needed = self.columns.needed if self.columns else None
         types = {"number": pa.float64(), "text": pa.string()}
-        table = self._parsed(text, {name: types[self.kinds[name]] for name in needed or self.names}, needed)
-        for name in table.column_names:
-            if self.kinds[name] == "number" and np.isinf(table[name].to_numpy()).any():
-                raise pa.ArrowInvalid("infinite")
-        return table
+        return self._parsed(text, {name: types[self.kinds[name]] for name in needed or self.names}, needed)
 
-    def _parsed(self, text: np.ndarray, types: Mapping[str, object] | None, needed: Sequence[str] | None = None) -> Rows:
+    def _parsed(
+        self, text: np.ndarray, types: Mapping[str, object] | None, needed: Sequence[str] | None = None
+    ) -> Rows:
         pa, pacsv = arrow(), arrow("csv")
         return pacsv.read_csv(
             pa.py_buffer(np.ascontiguousarray(text)),
@@ -179,7 +168,9 @@ class CSVLines:
         """number or text, by the first chunk; a column without a value is taken for numbers."""
         unknown = set(self.types) - set(self.names)
         if unknown:
-            raise BadInput(f"types names {shown(sorted(unknown)[0])}; the columns are {shown(self.names, 100)}")
+            raise BadInput(
+                f"types names {shown(sorted(unknown)[0])}; the columns are {shown(self.names, 100)}"
+            )
         types = arrow("types")
         made = {}
         for name, kind in zip(self.names, table.schema.types, strict=True):
@@ -198,24 +189,34 @@ class CSVLines:
             whole = [len(self._values(line) or ()) == len(self.names) for line in lines.each()]
             good = lines.only(whole)
             self.kinds = self._kinds_of(self._parsed(good.text(), None)) if len(good.starts) else {}
-        return lines.only([self._is_good(chunk, refuse, start, line) for start, line in zip(lines.starts, lines.each(), strict=True)])
+        return lines.only(
+            [
+                self._is_good(chunk, refuse, start, line)
+                for start, line in zip(lines.starts, lines.each(), strict=True)
+            ]
+        )
 
     def _is_good(self, chunk: Chunk, refuse: Refusals, start: int, line: bytes) -> bool:
         values = self._values(line)
         if values is None:
-            refuse(chunk.refusal(start, len(line), "UTF-8 with every quote closed in its line (newlines=True: later)"))
+            refuse(
+                chunk, start, len(line), "UTF-8 with every quote closed in its line (newlines=True: later)"
+            )
             return False
         if len(values) != len(self.names):
-            refuse(chunk.refusal(start, len(line), f"{len(self.names)} values, found {len(values)}"))
+            refuse(chunk, start, len(line), f"{len(self.names)} values, found {len(values)}")
             return False
+        needed = self.columns.needed if self.columns else None
         for place, (name, value) in enumerate(zip(self.names, values, strict=True)):
+            if needed is not None and name not in needed:
+                continue
             if self.kinds.get(name) == "number" and value not in NO_VALUE and not _is_number(value):
                 wanted = f"a finite number in {shown(name)}, as before (types={{{name!r}: 'text'}}: a text)"
-                refuse(chunk.refusal(start + self._offset(line, place), len(value), wanted))
+                refuse(chunk, start + self.offset(line, place), len(value), wanted)
                 return False
         return True
 
-    def _offset(self, line: bytes, place: int) -> int:
+    def offset(self, line: bytes, place: int) -> int:
         """Where the value of this place begins."""
         at, quoted = 0, False
         for here, letter in enumerate(line):
@@ -238,10 +239,32 @@ def _is_number(value: str) -> bool:
     return bool(NUMBER.fullmatch(stripped)) and stripped.isascii() and abs(float(stripped)) < float("inf")
 
 
+class _Telling:
+    """Tells of bad values in rows of a table, by the line that each row was."""
+
+    def __init__(self, format: CSVLines, chunk: Chunk, lines: _Lines | None, refuse: Refusals) -> None:
+        self.format, self.chunk, self.lines, self.refuse = format, chunk, lines, refuse
+
+    def tell(self, row: int, name: str, value: object, wanted: str) -> None:
+        """A bad value; where rows go over lines its line is not known."""
+        chunk = self.chunk
+        if self.format.newlines:
+            place = f"{chunk.file}, row {row + 1} from line {chunk.line} on, column {shown(name)}"
+            self.refuse.told(BadFile(f"{place}: {shown(value, 40)}; wanted {wanted}"))
+            return
+        if self.lines is None:
+            self.lines = _Lines(chunk.text)
+        line = self.lines.line(row)
+        offset = self.format.offset(line, self.format.names.index(name))
+        self.refuse(chunk, self.lines.starts[row] + offset, len(line.rstrip()) - offset, wanted)
+
+
 class _Lines:
     """The lines of a chunk that are not blank."""
 
-    def __init__(self, text: np.ndarray, starts: list[int] | None = None, stops: list[int] | None = None) -> None:
+    def __init__(
+        self, text: np.ndarray, starts: list[int] | None = None, stops: list[int] | None = None
+    ) -> None:
         self.whole = text
         if starts is None or stops is None:
             ends = np.flatnonzero(text == NEWLINE) + 1
@@ -286,12 +309,12 @@ def stream(
 ) -> Source:
     """Blocks of CSV or TSV.
 
-    target, weight, group, id, text : columns, by name or place; with `text` that column alone is the features.
+    target, weight, group, id, text : columns, by name or place; with `text` that one alone is the features.
     target : "auto" is the column called label, target, y or class, else the last one; None: there is none.
     labels : "text", "number", or "auto": by the first block.
     delimiter : "auto" is a tab for .tsv, else a comma.
     header, newlines, types : see `CSVLines`; types={"zip": "text"} where the first chunk misleads.
-    features : "auto" (`Table`; `Text` with `text`), None (tables of pyarrow, texts), or anything with `transform`.
+    features : "auto" (`Table`; `Text` with `text`), None (raw), or anything with `transform`.
     """
     parser = CSVLines(
         Roles(target, weight, group, id, text, labels),
@@ -319,5 +342,4 @@ def read(
         paths, rows=1 << 16, target=target, text=text, labels=labels, delimiter=delimiter, header=header,
         newlines=newlines, types=types, features=features, on_error=on_error,
     )  # fmt: skip
-    whole = source.whole()
-    return whole.rows, np.asarray(whole.targets)
+    return read_whole(source)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 
 import numpy as np
 
@@ -11,13 +12,14 @@ from ..errors import BadInput, shown
 from ..features.texts import Texts
 from .blocks import ROWS, Block, Features, Rows, Source
 from .columns import USUAL, Roles, texts_of
-from .default_features import default_features
+from .default_features import default_features, read_whole
 from .line_format import LineFormat, Refusals
 from .opening import Chunk, Chunks, Paths
 from .target_words import TargetWords
 from .text import is_utf8
 
 NEWLINE = 10
+SAMPLE = 1000  # lines that tell which fields are numbers
 MOST_LEVELS = 20  # objects within objects
 
 
@@ -25,14 +27,16 @@ class JSONLines:
     """Reads lines of objects; fields of objects within them are called "outer.inner".
 
     With `text` the rows are texts, read by pyarrow where it is installed and every line is as the first; else
-    rows are dicts of numbers and texts.
+    rows are dicts of numbers and texts, without the fields in `drop`.
     """
 
-    def __init__(self, roles: Roles) -> None:
+    def __init__(self, roles: Roles, drop: Sequence[str] = ()) -> None:
+        self.drop, self.kinds = tuple(drop), FieldKinds()
         for name in (roles.target, roles.weight, roles.group, roles.id, roles.text):
             if name is not None and not isinstance(name, str):
                 raise BadInput(f"the field {shown(name)}; wanted fields of JSON by name")
         self.roles, self.target = roles, roles.target
+        self.key = f"jsonl {roles!r} {self.drop}"
         self.words = TargetWords(roles.labels)
         self._quick = _Quick(roles, self.words) if roles.text is not None and _has_arrow() else None
 
@@ -45,7 +49,10 @@ class JSONLines:
     def _block(self, chunk: Chunk, refuse: Refusals) -> Block:
         found: dict[str, list[object]] = {name: [] for name in ("rows", "target", "weight", "group", "id")}
         starts, start = [], 0
-        for line in chunk.text.tobytes().split(b"\n")[:-1]:
+        lines = chunk.text.tobytes().split(b"\n")[:-1]
+        if self.roles.text is None and not self.kinds.known:
+            self.kinds.learn(lines)
+        for line in lines:
             if line.strip():
                 try:
                     record = _object(line)
@@ -54,7 +61,7 @@ class JSONLines:
                         found[name].append(value)
                     starts.append((start, len(line)))
                 except _Flaw as flaw:
-                    refuse(chunk.refusal(start + flaw.at, max(1, len(line) - flaw.at), flaw.wanted))
+                    refuse(chunk, start + flaw.at, max(1, len(line) - flaw.at), flaw.wanted)
             start += len(line) + 1
         return self._made(chunk, refuse, found, starts)
 
@@ -86,10 +93,14 @@ class JSONLines:
                     raise _Flaw(0, f"a value in {shown(name)}")
                 parts[role] = value
         if self.roles.weight is not None:
-            parts["weight"] = _number(parts["weight"], str(self.roles.weight))
-            if parts["weight"] < 0:
+            weight = _number(parts["weight"], str(self.roles.weight))
+            parts["weight"] = weight
+            if weight < 0:
                 raise _Flaw(0, f"a weight of at least 0 in {shown(self.roles.weight)}")
         if self.roles.text is None:
+            for name in self.drop:
+                record.pop(name, None)
+            self.kinds.check(record)
             parts["rows"] = record
         else:
             text = record.get(str(self.roles.text))
@@ -100,13 +111,15 @@ class JSONLines:
             parts["rows"] = text
         return parts
 
-    def _made(self, chunk: Chunk, refuse: Refusals, found: dict[str, list[object]], starts: list[tuple[int, int]]) -> Block:
+    def _made(
+        self, chunk: Chunk, refuse: Refusals, found: dict[str, list[object]], starts: list[tuple[int, int]]
+    ) -> Block:
         good = np.ones(len(starts), bool)
         targets = None
         if self.target is not None:
             targets, wrong = self.words.made([str(word) for word in found["target"]])
             for row in np.flatnonzero(wrong).tolist():
-                refuse(chunk.refusal(*starts[row], f"{self.words.wanted} in {shown(self.target)}"))
+                refuse(chunk, *starts[row], f"{self.words.wanted} in {shown(self.target)}")
             good, targets = ~wrong, targets[~wrong]
         kept = [row for row, keep in zip(found["rows"], good.tolist(), strict=True) if keep]
         rows: Rows = Texts.of([str(text) for text in kept]) if self.roles.text is not None else kept
@@ -116,6 +129,43 @@ class JSONLines:
             for name, given in (("group", self.roles.group), ("id", self.roles.id))
         )
         return Block(rows, targets, weights, groups, ids)
+
+
+class FieldKinds:
+    """Which fields are numbers: nine of ten values of the first lines are; then the others are mistakes."""
+
+    def __init__(self) -> None:
+        self.known: dict[str, bool] = {}
+
+    def learn(self, lines: list[bytes]) -> None:
+        """Of the first lines that can be read."""
+        counts: dict[str, list[int]] = {}
+        for line in islice(filter(bytes.strip, lines), SAMPLE):
+            try:
+                record = _object(line)
+            except _Flaw:
+                continue
+            for name, value in record.items():
+                if value is not None:
+                    seen = counts.setdefault(name, [0, 0])
+                    seen[_is_number(value)] += 1
+        self.known = {name: numbers >= 9 * others for name, (others, numbers) in counts.items()}
+
+    def check(self, record: Mapping[str, object]) -> None:
+        """Refuse what is no number in a field of numbers, and what is neither number nor text."""
+        for name, value in record.items():
+            if self.known.get(name) and value is not None:
+                if not _is_number(value):
+                    raise _Flaw(
+                        0, f"a number in {shown(name)}, as on the lines before (drop=[{name!r}]: left out)"
+                    )
+                _number(value, name)
+            elif not isinstance(value, str | int | float | None):
+                raise _Flaw(0, f"a number or a text in {shown(name)} (drop=[{name!r}]: left out)")
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 class _Flaw(Exception):
@@ -135,7 +185,9 @@ def _object(line: bytes) -> dict[str, object]:
         raise _Flaw(error.start, "UTF-8") from None
     except json.JSONDecodeError as error:
         at = len(text[: error.pos].encode())
-        raise _Flaw(min(at, max(0, len(line.rstrip()) - 1)), f"JSON: {error.msg[:1].lower()}{error.msg[1:]}") from None
+        raise _Flaw(
+            min(at, max(0, len(line.rstrip()) - 1)), f"JSON: {error.msg[:1].lower()}{error.msg[1:]}"
+        ) from None
     except (RecursionError, ValueError):  # (too deep; a whole number of thousands of digits)
         raise _Flaw(0, "JSON that is not too deep, with finite numbers") from None
     if not isinstance(found, dict):
@@ -188,7 +240,7 @@ def _has_arrow() -> bool:
 
 
 class _Quick:
-    """Texts and targets of a chunk by pyarrow; None where any line is not as wanted: then all are read one by one."""
+    """Texts and targets of a chunk by pyarrow; None where a line is not as wanted: then Python reads all."""
 
     def __init__(self, roles: Roles, words: TargetWords) -> None:
         self.roles, self.words = roles, words
@@ -248,6 +300,7 @@ def stream(
     id: str | None = None,
     text: str | None = None,
     labels: str = "auto",
+    drop: Sequence[str] = (),
     features: Features | str | None = "auto",
     on_error: str = "stop",
 ) -> Source:
@@ -256,9 +309,10 @@ def stream(
     target, weight, group, id, text : fields by name; with `text` that field alone is the features.
     target : "auto" is the field called label, target, y or class in the first line; None: there is none.
     labels : "text", "number", or "auto": by the first block.
+    drop : fields to be left out.
     features : "auto" (`Table`; `Text` with `text`), None (dicts, texts), or anything with `transform`.
     """
-    parser = JSONLines(Roles(target, weight, group, id, text, labels))
+    parser = JSONLines(Roles(target, weight, group, id, text, labels), drop)
     made = default_features(features, text is not None)
     return Source(LineFormat(paths, parser, on_error), rows=rows, features=made)
 
@@ -269,10 +323,12 @@ def read(
     target: str | None = "auto",
     text: str | None = None,
     labels: str = "auto",
+    drop: Sequence[str] = (),
     features: Features | str | None = "auto",
     on_error: str = "stop",
 ) -> tuple[Rows, np.ndarray]:
     """All of it: (X, y)."""
-    source = stream(paths, target=target, text=text, labels=labels, features=features, on_error=on_error)
-    whole = source.whole()
-    return whole.rows, np.asarray(whole.targets)
+    source = stream(
+        paths, target=target, text=text, labels=labels, drop=drop, features=features, on_error=on_error
+    )
+    return read_whole(source)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol, cast
 
 from ..errors import BadFile
@@ -13,24 +13,43 @@ from .opening import Chunk, Chunks, Lines, Paths
 class Parser(Protocol):
     """Chunks of lines to blocks; what is wrong with a line is told to `refuse`, which raises or counts."""
 
+    @property
+    def key(self) -> str:
+        """Its name and options."""
+        ...
+
     def blocks(self, chunks: Iterable[Chunk], refuse: Refusals) -> Iterator[Block]:
         """A block for every chunk or so."""
         ...
 
 
 class Refusals:
-    """Bad lines: the first stops (`on_error="stop"`), or they are left out and counted ("skip")."""
+    """Bad lines: the first stops (`on_error="stop"`), or they are left out and counted ("skip").
+
+    first : what was wrong with the first that was left out.
+    """
 
     def __init__(self, on_error: str) -> None:
         require_on_error(on_error)
-        self.skips, self.count, self.last = on_error == "skip", 0, ""
+        self.skips, self.count, self.first = on_error == "skip", 0, ""
 
-    def __call__(self, error: BadFile, lines: int = 1) -> None:
-        """Raise it, or leave so many lines out."""
+    def begun(self) -> None:
+        """From the beginning again."""
+        self.count, self.first = 0, ""
+
+    def __call__(self, chunk: Chunk, offset: int, length: int, wanted: str) -> None:
+        """A bad place within a chunk: it is told (for which all lines before are looked at), or counted."""
+        if not self.skips or not self.count:
+            self.told(chunk.refusal(offset, length, wanted))
+        else:
+            self.count += 1
+
+    def told(self, error: BadFile) -> None:
+        """Raise it, or count."""
         if not self.skips:
             raise error
-        self.count += lines
-        self.last = str(error)
+        self.count += 1
+        self.first = self.first or str(error)
 
 
 class LineFormat:
@@ -65,9 +84,19 @@ class LineFormat:
         """None where nobody knows."""
         return self.chunks.bytes_total
 
+    @property
+    def files(self) -> Sequence[object]:
+        """What it reads."""
+        return self.chunks.files
+
+    def key(self) -> str | None:
+        """What decides the rows, for a cache; None: something that is no file."""
+        files = self.chunks.key()
+        return None if files is None else f"{self.parser.key} {self.refusals.skips} {files}"
+
     def pieces(self) -> Iterator[Block]:
         """Blocks of any size, in order."""
-        self.refusals.count = 0
+        self.refusals.begun()
         for block in self.parser.blocks(self.chunks, self.refusals):
             if height(block.rows):
                 yield block
@@ -77,4 +106,4 @@ def chunks_of(paths: Paths | Chunks, keep: bool = True) -> Chunks:
     """Chunks of files, or those that were given."""
     if hasattr(paths, "live") and hasattr(paths, "__iter__"):
         return cast("Chunks", paths)
-    return Lines(cast("Paths", paths), keep=keep)
+    return Lines(paths, keep=keep)

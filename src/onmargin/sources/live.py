@@ -6,7 +6,7 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import BinaryIO
 
 import numpy as np
@@ -20,7 +20,7 @@ POLL = 0.1  # seconds between two looks
 
 
 class Arrivals:
-    """Bytes as they arrive, handed on as chunks of whole lines, numbered from 1; an end is told by `idle` or `stop`.
+    """Bytes as they arrive, handed on as chunks of whole lines; an end is told by `idle` or `stop`.
 
     idle : seconds without anything new after which it ends; None: never.
     stop : set it (from another thread) to end.
@@ -65,7 +65,7 @@ class Arrivals:
             self.line += whole.count(b"\n")
 
     def rest(self) -> Iterator[Chunk]:
-        """A last line without a newline: whole where nothing more came, in the middle where it was stopped."""
+        """A last line without a newline: whole where nothing more came, half of one where it was stopped."""
         if not self.stop.is_set():
             yield from self.lines(b"", last=True)
 
@@ -84,7 +84,12 @@ class GrowingFile:
     live, bytes_total = True, None
 
     def __init__(
-        self, path: str | os.PathLike[str], *, poll: float = POLL, idle: float | None = None, new: bool = False
+        self,
+        path: str | os.PathLike[str],
+        *,
+        poll: float = POLL,
+        idle: float | None = None,
+        new: bool = False,
     ) -> None:
         self.path, self.poll, self.new = os.fspath(path), poll, new
         if not poll > 0:
@@ -98,6 +103,15 @@ class GrowingFile:
     def bytes_read(self) -> int:
         """Since the beginning."""
         return self.arrivals.bytes_read
+
+    @property
+    def files(self) -> Sequence[object]:
+        """Its name: it is no file for a cache."""
+        return [self.arrivals.name]
+
+    def key(self) -> str | None:
+        """None: what arrives is not kept."""
+        return None
 
     @property
     def stop(self) -> threading.Event:
@@ -157,7 +171,8 @@ class GrowingFile:
 class SocketLines:
     """The lines that a server at host:port sends, until it closes."""
 
-    live, again, bytes_total = True, False, None
+    live, again = True, False
+    bytes_total: int | None = None
 
     def __init__(self, address: str, *, idle: float | None = None, timeout: float = 10.0) -> None:
         host, _, port = address.rpartition(":")
@@ -167,12 +182,23 @@ class SocketLines:
         try:
             self._socket = socket.create_connection((host.strip("[]"), int(port)), timeout)
         except OSError as error:
-            raise BadInput(f"cannot connect to {address}: {error.strerror or error}; is a server there?") from None
+            raise BadInput(
+                f"cannot connect to {address}: {error.strerror or error}; is a server there?"
+            ) from None
 
     @property
     def bytes_read(self) -> int:
         """Since the beginning."""
         return self.arrivals.bytes_read
+
+    @property
+    def files(self) -> Sequence[object]:
+        """Its name: it is no file for a cache."""
+        return [self.arrivals.name]
+
+    def key(self) -> str | None:
+        """None: what arrives is not kept."""
+        return None
 
     @property
     def stop(self) -> threading.Event:
@@ -191,7 +217,9 @@ class SocketLines:
                 except TimeoutError:
                     continue
                 except OSError as error:
-                    raise BadInput(f"the connection to {self.arrivals.name} broke: {error.strerror}") from None
+                    raise BadInput(
+                        f"the connection to {self.arrivals.name} broke: {error.strerror}"
+                    ) from None
                 if not more:
                     break
                 yield from self.arrivals.lines(more)
@@ -217,5 +245,5 @@ def follow(
 
 
 def connect(address: str, format: str, *, idle: float | None = None, **options: object) -> Source:
-    """Blocks of the lines that a server at "host:port" sends, until it closes or nothing came for `idle` seconds."""
+    """Blocks of the lines that a server at "host:port" sends, until it closes or is idle so many seconds."""
     return arriving(SocketLines(address, idle=idle), format, options)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import queue
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ..errors import BadInput, extra, shown
 from .blocks import Source
@@ -17,11 +17,12 @@ MOST_WAITING = 1 << 16  # messages; then the server is made to wait
 
 
 class NatsSubject:
-    """Messages of a subject from the moment this is made; what the server had to drop is an error, never silent."""
+    """Messages of a subject from the moment this is made; what the server had to drop is an error."""
 
-    live, again, bytes_total = True, False, None
+    live, again = True, False
+    bytes_total: int | None = None
 
-    def __init__(self, url: str, subject: str, *, idle: float | None = None, timeout: float = 10.0) -> None:
+    def __init__(self, url: str, subject: str, *, idle: float | None = None, timeout: int = 10) -> None:
         try:
             import nats
         except ImportError:
@@ -58,6 +59,15 @@ class NatsSubject:
     def bytes_read(self) -> int:
         """Since the beginning."""
         return self.arrivals.bytes_read
+
+    @property
+    def files(self) -> Sequence[object]:
+        """Its name: it is no file for a cache."""
+        return [self.arrivals.name]
+
+    def key(self) -> str | None:
+        """None: what arrives is not kept."""
+        return None
 
     @property
     def stop(self) -> threading.Event:
@@ -133,9 +143,7 @@ class NatsSubject:
             self._loop.close()
 
 
-def stream(
-    url: str, subject: str, format: str, *, idle: float | None = None, **options: object
-) -> Source:
+def stream(url: str, subject: str, format: str, *, idle: float | None = None, **options: object) -> Source:
     """Blocks of the messages of a NATS subject from now on; needs `pip install onmargin[nats]`.
 
     url : like nats://localhost:4222. idle : seconds without anything new after which it ends; None: never.

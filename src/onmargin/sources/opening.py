@@ -55,10 +55,26 @@ class Chunk(NamedTuple):
 class Chunks(Protocol):
     """What gives chunks: files (`Lines`), or something alive. See `Format` for the words."""
 
-    again: bool
-    live: bool
-    bytes_read: int
-    bytes_total: int | None
+    @property
+    def again(self) -> bool: ...
+
+    @property
+    def live(self) -> bool: ...
+
+    @property
+    def bytes_read(self) -> int: ...
+
+    @property
+    def bytes_total(self) -> int | None: ...
+
+    @property
+    def files(self) -> Sequence[object]:
+        """Names of files, or what is open."""
+        ...
+
+    def key(self) -> str | None:
+        """Which files, and when they were written; None: something that is no file."""
+        ...
 
     def __iter__(self) -> Iterator[Chunk]: ...
 
@@ -72,12 +88,20 @@ class Lines:
     live = False
 
     def __init__(self, paths: Paths, *, size: int = CHUNK, keep: bool = True) -> None:
-        self.files, self.size, self.keep = every_file(paths), size, keep
+        self.files: Sequence[One] = every_file(paths)
+        self.size, self.keep = size, keep
         plain = [file for file in self.files if isinstance(file, str) and os.path.isfile(file)]
         self.again = len(plain) == len(self.files)
         self.bytes_read = 0
         self.bytes_total = sum(map(os.path.getsize, plain)) if self.again else None
         self._begun = False
+
+    def key(self) -> str | None:
+        """Which files, how long, and when they were written; None: not all of them are files."""
+        if not self.again:
+            return None
+        found = [(os.path.abspath(file), os.stat(file)) for file in self.files if isinstance(file, str)]
+        return repr([(path, stat.st_size, stat.st_mtime_ns) for path, stat in found])
 
     def __iter__(self) -> Iterator[Chunk]:
         if self._begun and not self.again:

@@ -13,9 +13,9 @@ from ..errors import BadFile, shown
 from .arrow import arrow
 from .blocks import ROWS, Block, Features, Rows, Source, height
 from .columns import Column, Roles, TableReader
+from .default_features import default_features, read_whole
 from .line_format import Refusals
-from .opening import STDIN, One, Paths, every_file, name_of
-from .default_features import default_features
+from .opening import STDIN, Lines, One, Paths, every_file, name_of
 
 
 class ParquetFiles:
@@ -37,9 +37,15 @@ class ParquetFiles:
         """Bad rows left out since the beginning."""
         return self.refusals.count
 
+    def key(self) -> str | None:
+        """What decides the rows, for a cache; None: something that is no file."""
+        files = Lines(self.files).key()
+        return None if files is None else f"parquet {self.roles!r} {self.refusals.skips} {files}"
+
     def pieces(self) -> Iterator[Block]:
         """A block for each batch of rows."""
-        self.bytes_read, self.refusals.count = 0, 0
+        self.bytes_read = 0
+        self.refusals.begun()
         for file in self.files:
             yield from self._file(file)
 
@@ -47,7 +53,7 @@ class ParquetFiles:
         pa, parquet = arrow(), arrow("parquet")
         name, before = name_of(file), self.bytes_read
         try:
-            with parquet.ParquetFile(_whole(file)) as opened:
+            with parquet.ParquetFile(_whole(file), page_checksum_verification=True) as opened:
                 found = self.roles.found(opened.schema_arrow.names)
                 done, count = 0, max(1, opened.metadata.num_rows)
                 size = os.path.getsize(file) if isinstance(file, str) and file != STDIN else 0
@@ -55,7 +61,7 @@ class ParquetFiles:
                     table, start = pa.Table.from_batches([batch]), done
 
                     def tell(row: int, column: str, value: object, wanted: str, start: int = start) -> None:
-                        self.refusals(
+                        self.refusals.told(
                             BadFile(
                                 f"{name}, row {start + row + 1}, column {shown(column)}: {shown(value, 40)}; "
                                 f"wanted {wanted}"
@@ -68,7 +74,9 @@ class ParquetFiles:
                     if height(block.rows):
                         yield block
         except (pa.ArrowException, OSError) as error:
-            raise BadFile(f"cannot read {shown(name, 200)} as Parquet: {str(error).splitlines()[0]}") from None
+            raise BadFile(
+                f"cannot read {shown(name, 200)} as Parquet: {str(error).splitlines()[0]}"
+            ) from None
 
 
 def _whole(file: One) -> str | io.BytesIO:
@@ -93,10 +101,10 @@ def stream(
 ) -> Source:
     """Blocks of Parquet files.
 
-    target, weight, group, id, text : columns, by name or place; with `text` that column alone is the features.
+    target, weight, group, id, text : columns, by name or place; with `text` that one alone is the features.
     target : "auto" is the column called label, target, y or class; None: there is none.
     labels : "text", "number", or "auto": by the first block.
-    features : "auto" (`Table`; `Text` with `text`), None (tables of pyarrow, texts), or anything with `transform`.
+    features : "auto" (`Table`; `Text` with `text`), None (raw), or anything with `transform`.
     """
     made = ParquetFiles(paths, Roles(target, weight, group, id, text, labels), on_error, rows)
     return Source(made, rows=rows, features=default_features(features, text is not None))
@@ -112,7 +120,7 @@ def read(
     on_error: str = "stop",
 ) -> tuple[Rows, np.ndarray]:
     """All of it: (X, y)."""
-    whole = stream(
+    source = stream(
         paths, rows=1 << 16, target=target, text=text, labels=labels, features=features, on_error=on_error
-    ).whole()
-    return whole.rows, np.asarray(whole.targets)
+    )
+    return read_whole(source)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import cast
 
 from ..errors import BadFile, BadInput, extra, shown
 from .blocks import Source
@@ -14,6 +15,8 @@ from .opening import Chunk
 MANY = 1000  # entries asked for at a time
 WAIT = 200  # milliseconds
 
+Entry = tuple[bytes, dict[bytes, bytes]]  # its id, its fields
+
 
 class RedisStream:
     """Entries of a stream in order, from `start` on.
@@ -22,7 +25,8 @@ class RedisStream:
     last : the id of the last entry that was handed on: the `start` to go on from.
     """
 
-    live, bytes_total = True, None
+    live = True
+    bytes_total: int | None = None
 
     def __init__(
         self, url: str, stream: str, *, field: str = "line", start: str = "0", idle: float | None = None
@@ -38,8 +42,8 @@ class RedisStream:
         try:
             self._server = redis.Redis.from_url(url)
             if start == "$":  # new from now on, not from the first look on
-                info = self._server.xrevrange(stream, count=1)
-                self.last = self.start = info[0][0].decode() if info else "0-0"
+                newest = cast("list[Entry]", self._server.xrevrange(stream, count=1))
+                self.last = self.start = newest[0][0].decode() if newest else "0-0"
         except (redis.RedisError, ValueError) as error:
             raise BadInput(f"cannot ask Redis at {shown(url)}: {error}; is a server there?") from None
 
@@ -47,6 +51,15 @@ class RedisStream:
     def bytes_read(self) -> int:
         """Since the beginning."""
         return self.arrivals.bytes_read
+
+    @property
+    def files(self) -> Sequence[object]:
+        """Its name: it is no file for a cache."""
+        return [self.arrivals.name]
+
+    def key(self) -> str | None:
+        """None: what arrives is not kept."""
+        return None
 
     @property
     def stop(self) -> threading.Event:
@@ -61,7 +74,7 @@ class RedisStream:
                 answer = self._server.xread({self.stream: self.last}, count=MANY, block=WAIT)
             except self._broken as error:
                 raise BadInput(f"cannot read {self.arrivals.name}: {error}") from None
-            for _, entries in answer or ():
+            for _, entries in cast("list[tuple[bytes, list[Entry]]]", answer or []):
                 lines = [self._line(number, entry) for number, entry in entries]
                 yield from self.arrivals.lines(b"".join(lines))
                 self.last = entries[-1][0].decode()

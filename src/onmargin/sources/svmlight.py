@@ -56,6 +56,17 @@ class Svmlight:
         """None where nobody knows (a pipe)."""
         return self.chunks.bytes_total
 
+    @property
+    def files(self) -> Sequence[object]:
+        """What it reads."""
+        return self.chunks.files
+
+    def key(self) -> str | None:
+        """What decides the rows, for a cache; None: something that is no file."""
+        options = (self.columns, self.zero_based, self.multilabel, self.labels, self.null, self.dtype)
+        files = self.chunks.key()
+        return None if files is None else f"svmlight {options!r} {self.on_error} {files}"
+
     def pieces(self) -> Iterator[Block]:
         """The rows of every chunk."""
         self.skipped = 0

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..features.texts import Texts
 from .blocks import ROWS, Block, Features, Rows, Source
-from .default_features import default_features
+from .default_features import default_features, read_whole
 from .line_format import LineFormat, Refusals
 from .opening import Chunk, Chunks, Paths
 from .parsing.heads import BODY, BODY_END, FINE, LINE, MARKS, TAG, TAG_END, WHERE, WRONG, tab_heads
@@ -20,6 +20,7 @@ class TabLines:
 
     def __init__(self, labels: str = "auto", labelled: bool = True) -> None:
         self.targets, self.labelled = TargetWords(labels), labelled
+        self.key = f"text {labels} {labelled}"
 
     def blocks(self, chunks: Iterable[Chunk], refuse: Refusals) -> Iterator[Block]:
         """A block a chunk; its rows are texts within the chunk."""
@@ -50,7 +51,7 @@ class TabLines:
             for row in np.flatnonzero(wrong).tolist():
                 flaws.setdefault(row, (int(marks[row, LINE]), self.targets.wanted))
         for row, (at, wanted) in sorted(flaws.items()):
-            refuse(chunk.refusal(at, int(marks[row, BODY_END]) - at, wanted))
+            refuse(chunk, at, int(marks[row, BODY_END]) - at, wanted)
         good = np.ones(len(marks), bool)
         good[list(flaws)] = False
         begin = BODY if self.labelled else LINE
@@ -66,7 +67,7 @@ def is_utf8(text: np.ndarray) -> bool:
 def first_flaw(text: np.ndarray) -> int:
     """The first byte that is not UTF-8, or -1."""
     try:
-        str(memoryview(text), "utf-8")
+        text.tobytes().decode()
     except UnicodeDecodeError as flaw:
         return flaw.start
     return -1
@@ -99,5 +100,4 @@ def read(
     on_error: str = "stop",
 ) -> tuple[Rows, np.ndarray]:
     """All of it: (X, y); with features=None X is a sequence of strings."""
-    whole = stream(paths, features=features, labels=labels, on_error=on_error).whole()
-    return whole.rows, np.asarray(whole.targets)
+    return read_whole(stream(paths, features=features, labels=labels, on_error=on_error))

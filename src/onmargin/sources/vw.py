@@ -9,10 +9,22 @@ import numpy as np
 from ..features.namespaces import Interaction, Namespaces
 from ..features.texts import Texts
 from .blocks import ROWS, Block, Features, Rows, Source
+from .default_features import read_whole
 from .line_format import LineFormat, Refusals
 from .opening import Chunk, Chunks, Paths
 from .parsing.heads import (
-    BODY, BODY_END, FINE, LINE, MARKS, NO_BAR, NO_LABEL, NO_WEIGHT, TAG, TAG_END, THIRD_NUMBER, WHERE, WRONG,
+    BODY,
+    BODY_END,
+    FINE,
+    MARKS,
+    NO_BAR,
+    NO_LABEL,
+    NO_WEIGHT,
+    TAG,
+    TAG_END,
+    THIRD_NUMBER,
+    WHERE,
+    WRONG,
     vw_heads,
 )  # fmt: skip
 
@@ -26,6 +38,8 @@ WANTED = {
 
 class VWLines:
     """Reads the lines: targets (NaN where a line has none), importances, tags, and the features as texts."""
+
+    key = "vw"
 
     def blocks(self, chunks: Iterable[Chunk], refuse: Refusals) -> Iterator[Block]:
         """A block a chunk; its rows are the texts from the first bar on."""
@@ -50,7 +64,7 @@ class VWLines:
             at, wanted = int(marks[row, WHERE]), WANTED.get(int(marks[row, WRONG]), "")
             if not wanted:
                 at, wanted = int(wrong[row, 1]), Namespaces.wanted(int(wrong[row, 0]))
-            refuse(chunk.refusal(at, int(marks[row, BODY_END]) - at, wanted))
+            refuse(chunk, at, int(marks[row, BODY_END]) - at, wanted)
             bad[row] = True
         if bad.any():
             marks, numbers, rows = marks[~bad], numbers[~bad], rows.take(~bad)
@@ -70,11 +84,15 @@ def stream(
     names: bool = False,
     on_error: str = "stop",
 ) -> Source:
-    """Blocks of Vowpal Wabbit's text; columns are hashed as there (`bits`, `interactions`, `names`: see Namespaces).
+    """Blocks of Vowpal Wabbit's text; `bits`, `interactions` and `names` are those of `Namespaces`.
 
     features : "auto" (`Namespaces`), None (texts as they are), or anything with `transform`.
     """
-    made = Namespaces(bits=bits, interactions=interactions, names=names).fit([]) if isinstance(features, str) else features
+    made = (
+        Namespaces(bits=bits, interactions=interactions, names=names).fit([])
+        if isinstance(features, str)
+        else features
+    )
     return Source(LineFormat(paths, VWLines(), on_error), rows=rows, features=made)
 
 
@@ -88,5 +106,4 @@ def read(
 ) -> tuple[Rows, np.ndarray]:
     """All of it: (X, y). Importances and tags are in the blocks of `stream`."""
     source = stream(paths, features=features, bits=bits, interactions=interactions, on_error=on_error)
-    whole = source.whole()
-    return whole.rows, np.asarray(whole.targets)
+    return read_whole(source)

@@ -13,6 +13,7 @@ from functools import cache
 from pathlib import Path
 from types import FunctionType
 
+import numpy as np
 from numba import njit
 
 from ...compiled.parts import LOOP, PACKAGE, MachineCode, Part, plain
@@ -49,9 +50,11 @@ def kept_for(*folders: str) -> Callable[[Part], Part]:
         named = FunctionType(source.__code__, source.__globals__, name, source.__defaults__)
         named.__qualname__, named.__module__, named.__doc__ = name, source.__module__, source.__doc__
         made = njit(**LOOP)(named)
-        if hasattr(made, "py_func"):  # (not where Numba is switched off)
+        if hasattr(made, "py_func"):
             made._cache = to_disk(made.py_func)
             _marks.setdefault(str(made.stats.cache_path), set()).add(mark)
+        else:  # Numba is switched off: whole numbers that wrap around are meant to
+            made = np.errstate(over="ignore")(made)
         result: Part = made
         return result
 

@@ -1,8 +1,8 @@
 """Vowpal Wabbit's features in bytes, `|a:2 x:1.5 y |b z`, to hashes and values; compiled.
 
-Hashes are Vowpal Wabbit's own: a word is MurmurHash3 of its bytes with the hash of its namespace for a seed, a
-word of digits that number added to it, a nameless one its place; the space without a name is 0. Features that
-multiply others are (((p h1) ^ h2) p) ^ h3 ... with p = 16777619.
+Hashes are Vowpal Wabbit's own: a word is MurmurHash3 of its bytes with the hash of its namespace for a seed,
+a word of digits that number added to it, a nameless one its place; the space without a name is 0. Products
+of features are (((p h1) ^ h2) p) ^ h3 ... with p = 16777619.
 """
 
 from __future__ import annotations
@@ -22,12 +22,13 @@ FNV = 16777619
 @part
 def _hashed(buffer: np.ndarray, start: int, stop: int, seed: int) -> int:
     """A word's hash: digits alone are a number."""
-    number = 0
+    number = np.int64(0)
     for at in range(start, stop):
         if not 48 <= buffer[at] <= 57:
-            return murmur(buffer, start, stop, seed)
+            hashed: int = murmur(buffer, start, stop, seed)
+            return hashed
         number = (10 * number + (np.int64(buffer[at]) - 48)) & LOW
-    return (number + seed) & LOW
+    return int((number + seed) & LOW)
 
 
 @part
@@ -62,9 +63,7 @@ def _value(buffer: np.ndarray, at: int, stop: int) -> tuple[float, int, int]:
 
 
 @kept
-def check_words(
-    buffer: np.ndarray, starts: np.ndarray, stops: np.ndarray, troubles: np.ndarray
-) -> int:
+def check_words(buffer: np.ndarray, starts: np.ndarray, stops: np.ndarray, troubles: np.ndarray) -> int:
     """troubles[i] = (what, where) of row i, FINE where it can be read; how many cannot."""
     bad = 0
     for row in range(len(starts)):
@@ -98,10 +97,10 @@ def words(
 ) -> tuple[int, int]:
     """Read every row; how many features, and how many numbers Python must round.
 
-    Feature k: hashes[k], values[k], its namespace's hash spaces[k] and first letter letters[k], its name's bytes
-    places[k] = (start, stop, the namespace's start, stop). Row i has features ends[i - 1] to ends[i]; a bad one
-    none, and troubles[i] = (what, where). longs[j] = (feature, start, stop, other): values from
-    this feature up to the other are yet to be multiplied by the number in these bytes.
+    Feature k: hashes[k], values[k], the hash spaces[k] and the first letter letters[k] of its namespace, the
+    bytes of its name places[k] = (start, stop, the namespace's start, stop). Row i has features ends[i - 1]
+    to ends[i]; a bad one has none, and troubles[i] = (what, where). longs[j] = (feature, start, stop, other):
+    values from this feature up to the other are yet to be multiplied by the number in these bytes.
     """
     count, long = 0, 0
     for row in range(len(starts)):
@@ -162,7 +161,7 @@ def words(
 
 @part
 def _takes(kind: int, which: int, letter: int, space: int) -> bool:
-    """Does a factor take this feature? Kind 0: any namespace; 1: by first letter; 2: by the hash of its name."""
+    """Does a factor take this feature? 0: any namespace; 1: by first letter; 2: by the hash of its name."""
     return kind == 0 or (kind == 1 and which == letter) or (kind == 2 and which == space)
 
 

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Callable
 
+import numpy as np
 from numba import njit
 
 from ...compiled.inlined import INLINED
+from ...compiled.parts import OPTIONS, Part
 
-GOOD, LONG, BAD = 0, 1, 2  # read; right in form, but Python's float must round it; no number, or 1e308 and more
+GOOD, LONG, BAD = (
+    0,
+    1,
+    2,
+)  # read; right in form, but Python's float must round it; no number, or 1e308 and more
 EXACT = 1 << 53
 POWERS = 10.0 ** np.arange(23)  # all of them exact
 LARGEST = 308  # powers of ten
 
+# No arithmetic may be rearranged here.
+strict: Callable[[Part], Part] = njit(**INLINED, **(OPTIONS | {"fastmath": False}))
 
-@njit(_nrt=False, nogil=True, error_model="numpy", **INLINED)  # no arithmetic may be rearranged here
+
+@strict
 def decimal(buffer: np.ndarray, start: int, stop: int) -> tuple[float, int]:
     """The number in buffer[start:stop] and GOOD, LONG or BAD; nan and inf are no numbers here.
 
@@ -26,18 +35,19 @@ def decimal(buffer: np.ndarray, start: int, stop: int) -> tuple[float, int]:
     if at < stop and (buffer[at] == 45 or buffer[at] == 43):  # - +
         negative = buffer[at] == 45
         at += 1
-    mantissa, digits, whole, power, long = 0, 0, 0, 0, False
+    mantissa, power = np.int64(0), np.int64(0)
+    digits, whole, long = 0, 0, False
     while at < stop and 48 <= buffer[at] <= 57:
-        long |= mantissa > EXACT
+        long = long or bool(mantissa > EXACT)
         if not long:
             mantissa = 10 * mantissa + (np.int64(buffer[at]) - 48)
-        whole += mantissa > 0
+        whole += 1 if mantissa > 0 else 0
         digits += 1
         at += 1
     if at < stop and buffer[at] == 46:  # .
         at += 1
         while at < stop and 48 <= buffer[at] <= 57:
-            long |= mantissa > EXACT
+            long = long or bool(mantissa > EXACT)
             if not long:
                 mantissa = 10 * mantissa + (np.int64(buffer[at]) - 48)
                 power -= 1
@@ -45,7 +55,7 @@ def decimal(buffer: np.ndarray, start: int, stop: int) -> tuple[float, int]:
             at += 1
     if digits == 0:
         return 0.0, BAD
-    given = 0
+    given = np.int64(0)
     if at < stop and (buffer[at] == 101 or buffer[at] == 69):  # e E
         at += 1
         down = False
@@ -54,7 +64,7 @@ def decimal(buffer: np.ndarray, start: int, stop: int) -> tuple[float, int]:
             at += 1
         first = at
         while at < stop and 48 <= buffer[at] <= 57:
-            given = min(10 * given + (np.int64(buffer[at]) - 48), 1_000_000_000)
+            given = 10 * given + (np.int64(buffer[at]) - 48) if given < 100_000_000 else given
             at += 1
         if at == first:
             return 0.0, BAD

@@ -9,12 +9,11 @@ import numpy as np
 
 from ...errors import BadInput
 
-
 Seed = int | Sequence[int] | None
 
 
 class Stream(NamedTuple):
-    """Examples, their labels, and a comparator that the generator knows: the rule it labels by, or the best one."""
+    """Examples, their labels, and a comparator that the generator knows: its rule, or the best one."""
 
     X: np.ndarray
     y: np.ndarray
@@ -77,7 +76,7 @@ def sparse_words(
 def separable(
     n: int = 1000, d: int = 10, *, margin: float = 0.1, label_noise: float = 0.0, seed: Seed = 0
 ) -> Stream:
-    """Points in the unit ball, y <u, x> >= `margin` with |u| = 1: the Perceptron's mistakes are at most 1 / margin^2.
+    """Points in the unit ball, y <u, x> >= `margin`, |u| = 1: a Perceptron errs at most 1 / margin^2 times.
 
     `label_noise` is the chance that a label is flipped; then no u separates them.
 
@@ -102,7 +101,7 @@ def separable(
 
 
 def circle(n: int = 10_000, *, seed: Seed = 0) -> Stream:
-    """Uniform points of the unit circle, P[y = 1] = (1 + <u, x>) / 2, |u| = 1: labels whose margin is their chance.
+    """Uniform points of the unit circle, P[y = 1] = (1 + <u, x>) / 2, |u| = 1.
 
     >>> stream = circle(4, seed=1)
     >>> stream.X.shape, round(float(np.linalg.norm(stream.comparator)), 12)
@@ -125,7 +124,7 @@ def imbalanced(
     offset: float = 0.5,
     seed: Seed = 0,
 ) -> Stream:
-    """Few positives: x = N((offset + shift y) 1, I), a share of +1. The comparator has its bias for a last entry.
+    """Few positives: x = N((offset + shift y) 1, I), a share of +1. The comparator's last entry is its bias.
 
     It has the smallest sum of the two classes' errors: equal chances halfway between the means.
 

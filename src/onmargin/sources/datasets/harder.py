@@ -1,4 +1,4 @@
-"""Generated streams beyond one fixed rule of two classes: many classes, several views, rules that change."""
+"""Generated streams beyond one fixed rule: many classes, several views, rules that change."""
 
 from __future__ import annotations
 
@@ -59,7 +59,8 @@ def keyword_patterns(
 ) -> Stream:
     """Bags of words of `classes` topics, rows of length about 1: a quarter are keywords of the topic.
 
-    `label_noise` is the chance that a label is drawn anew. The comparator has a row for each class: 1 at its keywords.
+    `label_noise` is the chance that a label is drawn anew. The comparator has a row for each class, 1 at its
+    keywords.
 
     >>> stream = keyword_patterns(5, seed=1)
     >>> stream.X.shape, stream.comparator.shape
@@ -85,7 +86,7 @@ def keyword_patterns(
 
 
 def switching(times: int = 8, every: int = 1000, d: int = 20, *, seed: Seed = 0) -> Stream:
-    """A rule that changes every so many rounds: unit rows, y = sign <u_k, x>; the comparator has a row u_k a stretch.
+    """A rule that changes every so many rounds: unit rows, y = sign <u_k, x>; the comparator has rows u_k.
 
     >>> stream = switching(2, 3, 4, seed=1)
     >>> stream.X.shape, stream.comparator.shape
@@ -124,7 +125,13 @@ def drifting_classes(
 
 
 def related_tasks(
-    n: int = 1000, few: int = 50, d: int = 20, *, apart: float = 0.3, label_noise: float = 0.05, seed: Seed = 0
+    n: int = 1000,
+    few: int = 50,
+    d: int = 20,
+    *,
+    apart: float = 0.3,
+    label_noise: float = 0.05,
+    seed: Seed = 0,
 ) -> tuple[Stream, Stream]:
     """Two tasks for transfer: n rows labelled by u, and a few by u + something of length `apart` |u|.
 

@@ -18,10 +18,16 @@ Parts = tuple[Rows, np.ndarray, np.ndarray | None]
 class Held:
     """Arrays in memory as a format: one piece."""
 
-    again, live, skipped, bytes_read, bytes_total = True, False, 0, 0, None
+    again, live, skipped, bytes_read = True, False, 0, 0
+    bytes_total: int | None = None
+    files: Sequence[object] = ()
 
     def __init__(self, X: Rows, y: np.ndarray, groups: np.ndarray | None = None) -> None:
         self.block = Block(X, y, None, groups)
+
+    def key(self) -> str | None:
+        """None: it is no file."""
+        return None
 
     def pieces(self) -> Iterator[Block]:
         """All of it."""
@@ -29,7 +35,7 @@ class Held:
 
 
 def stream_part(entry: Entry, files: Sequence[str], rows: int) -> Source:
-    """Blocks of the files themselves, where they are in a format that can be streamed; else of what they hold."""
+    """Blocks of the files themselves where their format can be streamed; else of what they hold."""
     from .. import csv, jsonl, svmlight, text
 
     paths = [str(folder() / file) for file in files]
@@ -39,7 +45,11 @@ def stream_part(entry: Entry, files: Sequence[str], rows: int) -> Source:
         return svmlight.stream(paths, rows=rows, columns=entry.columns, null=float("nan"))
     if entry.reads == "labels":
         return svmlight.stream(
-            paths, rows=rows, columns=entry.columns, multilabel=True, labels=[float(k) for k in range(entry.classes)]
+            paths,
+            rows=rows,
+            columns=entry.columns,
+            multilabel=True,
+            labels=[float(k) for k in range(entry.classes)],
         )
     if entry.reads == "text":
         return text.stream(paths, rows=rows)
@@ -63,7 +73,9 @@ def _svmlight(entry: Entry, files: Sequence[str]) -> Parts:
     paths = [str(folder() / file) for file in files if not file.endswith(".query")]
     labels = [float(k) for k in range(entry.classes)] if entry.task == LABELS else None
     null = float("nan") if entry.reads == "null" else None
-    read = svmlight.read(paths, columns=entry.columns, multilabel=labels is not None, labels=labels, null=null)
+    read = svmlight.read(
+        paths, columns=entry.columns, multilabel=labels is not None, labels=labels, null=null
+    )
     X, y = _dense_where_full(read[0]), np.asarray(read[1])
     if entry.task != RANKS:
         return X, y.astype(np.int64), None
@@ -122,7 +134,9 @@ def _numbers(files: Sequence[str]) -> Parts:
 def _abalone(files: Sequence[str]) -> Parts:
     with opened(files[0]) as stream:
         lines = [line.decode().strip().split(",") for line in stream]
-    X = np.array([[*(sex == line[0] for sex in "MFI"), *map(float, line[1:-1])] for line in lines], np.float64)
+    X = np.array(
+        [[*(sex == line[0] for sex in "MFI"), *map(float, line[1:-1])] for line in lines], np.float64
+    )
     return X, np.array([float(line[-1]) for line in lines]), None
 
 

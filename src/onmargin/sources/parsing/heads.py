@@ -1,4 +1,4 @@
-"""What stands at the beginning of lines: Vowpal Wabbit's label, importance and tag; the label before a tab."""
+"""The beginning of lines: Vowpal Wabbit's label, importance and tag; the label before a tab."""
 
 from __future__ import annotations
 
@@ -56,12 +56,10 @@ def tab_heads(text: np.ndarray, marks: np.ndarray) -> int:
 
 
 @kept
-def vw_heads(
-    text: np.ndarray, marks: np.ndarray, numbers: np.ndarray, longs: np.ndarray
-) -> tuple[int, int]:
+def vw_heads(text: np.ndarray, marks: np.ndarray, numbers: np.ndarray, longs: np.ndarray) -> tuple[int, int]:
     """`label importance 'tag|features` lines, blank ones left out; how many, and how many long numbers.
 
-    numbers[i] = label (NaN: none), importance. longs[j] = (line, 0 or 1, start, stop): numbers[line, 0 or 1] is
+    numbers[i] = label (NaN: none), importance. longs[j] = (line, 0 or 1, start, stop): that number is
     what Python's float makes of these bytes. A last word that touches the bar, or begins with ', is the tag.
     """
     count, long, at = 0, 0, 0
@@ -103,7 +101,12 @@ def vw_heads(
                         break
                     numbers[count, place] = value
                     if how == LONG:
-                        longs[long, 0], longs[long, 1], longs[long, 2], longs[long, 3] = count, place, word, after
+                        longs[long, 0], longs[long, 1], longs[long, 2], longs[long, 3] = (
+                            count,
+                            place,
+                            word,
+                            after,
+                        )
                         long += 1
                     place, word = place + 1, after
             count += 1

@@ -45,6 +45,16 @@ def kept(function: Function) -> Function:
     return cast("Function", _kept[function])
 
 
+def cache_folder() -> Path:
+    """Where the machine code of this folder lies."""
+    path: str = vars(_compile(cache=True)(_anything))["_cache"].cache_path
+    return Path(path)
+
+
+def _anything() -> None:
+    """Numba says of it where its code would lie."""
+
+
 @cache
 def own_text() -> str:
     """Hex digits of every file in this folder."""

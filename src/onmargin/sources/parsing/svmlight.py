@@ -1,4 +1,4 @@
-"""Lines of svmlight text as rows: `label [qid:number] index:value ... # comment`, every number checked."""
+"""Lines of svmlight text as rows: `label [qid:number] index:value ... # comment`, all checked."""
 
 from __future__ import annotations
 

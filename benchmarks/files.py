@@ -1,0 +1,106 @@
+"""Text to rows beside other readers; learning from a file, from its cache, and reading ahead."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+from sklearn.datasets import load_svmlight_file
+
+import onmargin as om
+
+from .contest import OTHER, PLAIN, SKLEARN, VW, Contestant, Work, line
+
+COLUMNS, PER_ROW, DISTINCT = 100_000, 60, 4_000  # rows that differ; they come again and again
+
+
+class Texts:
+    """The same examples as svmlight and as Vowpal Wabbit text, in files that go when nobody needs them."""
+
+    def __init__(self, megabytes: int) -> None:
+        self.folder = TemporaryDirectory()
+        self.svmlight, self.vw = (Path(self.folder.name) / name for name in ("data.svm", "data.vw"))
+        draw = np.random.default_rng(0)
+        truth = draw.standard_normal(COLUMNS)
+        lines = []
+        for _ in range(DISTINCT):
+            some = np.sort(draw.choice(COLUMNS, PER_ROW, replace=False))
+            values = draw.standard_normal(PER_ROW)
+            label = 1 if values @ truth[some] > 0 else -1
+            words = " ".join(f"{at + 1}:{value:.6g}" for at, value in zip(some, values, strict=True))
+            lines.append((label, words))
+        plain = "".join(f"{label} {words}\n" for label, words in lines).encode()
+        bars = "".join(f"{label} | {words}\n" for label, words in lines).encode()
+        times = max(1, megabytes * 1_000_000 // len(plain))
+        for path, text in ((self.svmlight, plain), (self.vw, bars)):
+            with open(path, "wb") as file:
+                for _ in range(times):
+                    file.write(text)
+        self.rows = DISTINCT * times
+        self.said = f"{self.svmlight.stat().st_size // 1_000_000} MB of text, {PER_ROW} entries a row"
+
+
+def _vw_reads(path: Path) -> float:
+    from vowpalwabbit import Workspace
+
+    workspace = Workspace(f"--noop --quiet --no_stdin -d {path}")
+    workspace.run_parser()
+    seen = workspace.get_weighted_examples()
+    workspace.finish()
+    return float(seen)
+
+
+def reading(quick: bool) -> Work:
+    """A file of text to rows, one thread."""
+    texts = Texts(10 if quick else 500)
+
+    def whole(found: float) -> float:
+        return float(found == texts.rows)
+
+    def blocks(_: None) -> int:
+        return sum(block.rows.shape[0] for block in om.sources.svmlight.stream(texts.svmlight))
+
+    contestants = {
+        "read": Contestant(lambda _: om.sources.svmlight.read(texts.svmlight)[0].shape[0], whole),
+        "stream": Contestant(blocks, whole),
+        "scikit-learn": Contestant(lambda _: load_svmlight_file(str(texts.svmlight))[0].shape[0], whole),
+        "vw": Contestant(lambda _: _vw_reads(texts.vw), whole),
+    }
+    lines = [
+        line(SKLEARN, "read svmlight text", "read", "scikit-learn", 12.0),
+        line(SKLEARN, "  in blocks", "stream", "scikit-learn", 12.0),
+        line(VW, "parse text, no learning", "stream", "vw", 1.5),
+    ]
+    return Work("files", texts.said, contestants, lines, repetitions=3, least=1.0)
+
+
+def learning(quick: bool) -> Work:
+    """PA-I on a file: one thread, reading ahead, from the cache."""
+    texts = Texts(10 if quick else 200)
+
+    def learned(source: om.sources.blocks.Source) -> float:
+        model = om.PassiveAggressiveClassifier(C=0.1)
+        return 1.0 - om.progressive(model, source, classes=[-1.0, 1.0], trace="sums").error_rate
+
+    def fresh() -> om.sources.blocks.Source:
+        return om.sources.svmlight.stream(texts.svmlight, columns=COLUMNS)
+
+    def count(source: om.sources.blocks.Source) -> float:
+        return sum(block.rows.shape[0] for block in source) / texts.rows
+
+    kept = fresh().cached()
+    count(kept)
+    contestants = {
+        "one thread": Contestant(learned, float, fresh),
+        "ahead": Contestant(learned, float, lambda: fresh().ahead()),
+        "read": Contestant(count, float, fresh),
+        "read cache": Contestant(count, float, lambda: kept),
+        "learn from cache": Contestant(learned, float, lambda: kept),
+    }
+    lines = [
+        line(PLAIN, "learn a file, reading ahead", "ahead", "one thread", 1.5),
+        line(PLAIN, "read the cache / the text", "read cache", "read", 5.0),
+        line(OTHER, "learn from cache / from text", "learn from cache", "one thread"),
+    ]
+    return Work("passes", texts.said, contestants, lines, repetitions=3)

@@ -1,0 +1,55 @@
+"""Reading a long stream takes no more memory than its first block."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+PROGRAM = """
+import os, resource, sys, threading
+import numpy as np
+from onmargin.sources import svmlight
+
+read, write = os.pipe()
+draw = np.random.default_rng(0)
+lines = []
+for number in range(2000):
+    some = np.sort(draw.choice(50_000, 60, replace=False)) + 1
+    words = " ".join(f"{at}:{value:.6g}" for at, value in zip(some, draw.random(60), strict=True))
+    lines.append(f"{number % 2} {words}")
+text = ("\\n".join(lines) + "\\n").encode()
+times = int(sys.argv[1]) // len(text)
+
+def fill():
+    with os.fdopen(write, "wb") as pipe:
+        for _ in range(times):
+            pipe.write(text)
+
+threading.Thread(target=fill, daemon=True).start()
+rows, first = 0, None
+for block in svmlight.stream(os.fdopen(read, "rb")):
+    rows += block.rows.shape[0]
+    first = first or resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+more = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - first
+assert rows == 2000 * times, rows
+print(more // 1024)
+"""
+
+
+def above(size: int) -> int:
+    """MiB above what the first block took."""
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, str(size)], capture_output=True, text=True, check=True
+    )
+    return int(done.stdout)
+
+
+def test_memory_stays_with_the_first_block():
+    assert above(100_000_000) <= 150
+
+
+@pytest.mark.soak
+def test_memory_stays_over_two_gigabytes():
+    assert above(2_000_000_000) <= 150
