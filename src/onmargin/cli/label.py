@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 HELP = """Label rows in the terminal: the learner asks for those most worth it.
 
-Answer with the key shown beside a label, u to undo, s to skip, q to quit, + for a label not seen before; from a
-pipe, with a key, a label or a command a line. Quit at any time: the state goes on where it was.
+Answer with the key shown beside a label, u to undo, s to skip, q to quit, + for a label not seen before; from
+a pipe, with a key, a label or a command a line. Quit at any time: the state goes on where it was.
 
-Any other --name value is a parameter of the algorithm, of the format (--target, --text) or of its features."""
+Any other --name value is a parameter of the algorithm, of the format (--target, --text), of its features."""
 
 
 def label(
@@ -53,7 +53,7 @@ def label(
     paths, given = told_apart(context, data)
     if len(paths) != 1 or paths[0] == "-":
         raise BadInput(
-            f"got {', '.join(paths) or 'no data'}; wanted one path or set by name (answers come by standard input)"
+            f"got {', '.join(paths) or 'no data'}; wanted one path or set (answers have standard input)"
         )
     own, options = Request(paths, algorithm, None, format, given).shared_out(algorithm)
     rows = raw_rows(paths[0], format=format, options=options, on_error=on_error)

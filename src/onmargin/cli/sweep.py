@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 FIGURES = (".png", ".svg", ".pdf")
 HELP = """Try many values of the parameters in one pass over DATA.
 
-Give an algorithm's parameter a range, -C 1e-4..1e2:32 (32 values, evenly in their logarithms), or a list, --step
-pa1,pa2; of several parameters, all combinations are tried. Other --name value are as in 'onmargin learn'."""
+Give an algorithm's parameter a range, -C 1e-4..1e2:32 (32 values, evenly in their logarithms), or a list,
+--step pa1,pa2; of several parameters, all combinations are tried. Other --name value are as in 'learn'."""
 
 
 def sweep(

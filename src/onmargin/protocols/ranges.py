@@ -12,7 +12,7 @@ MOST = 10_000  # values of a range
 
 
 def spread(value: object) -> list[object]:
-    """The values to try: a range `a..b:n` (n values, evenly in their logarithms), the parts of a list, or one.
+    """The values to try: a range `a..b:n` (n values, even in their logarithms), the parts of a list, or one.
 
     >>> from onmargin.protocols.ranges import spread
     >>> spread("0.01..100:5"), spread(("pa1", "pa2")), spread((0, "0.1..10:3")), spread(1)
@@ -32,8 +32,8 @@ def _range(text: str) -> list[object]:
         raise BadInput(f"{shown(text)} is no range; wanted first..last:count, as in 1e-4..1e2:32") from None
     if not (0 < low < math.inf and 0 < high < math.inf and 2 <= steps <= MOST):
         raise BadInput(
-            f"{shown(text)}: a range is spread by logarithms; wanted first and last above 0, and a count of 2 "
-            f"to {MOST:,}"
+            f"{shown(text)}: a range goes by logarithms; wanted first and last above 0, and a count of 2 to "
+            f"{MOST:,}"
         )
     values = np.geomspace(low, high, steps)
     nice = [float(f"{value:.6g}") for value in values]  # 0.1, not 0.09999999999999998

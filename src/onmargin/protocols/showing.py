@@ -13,7 +13,7 @@ from sklearn.pipeline import Pipeline
 from ..features.steps import FeatureStep
 from ..features.texts import Texts
 from ..sources.blocks import Rows, joined
-from ..sources.by_name import format_of, open_source
+from ..sources.by_name import format_of, streamed
 from .reading import Reading, after_tabs, features_for, is_set, source_options, unlabelled
 
 WIDTH, LINES = 78, 12  # of what is shown of a row
@@ -95,7 +95,7 @@ def raw_rows(
     options: Mapping[str, object] | None = None,
     on_error: str = "stop",
 ) -> RawRows:
-    """All rows of a file, a pipe or a set by name, as a table and as they were written; labels are left aside.
+    """All rows of a file or a set by name, as a table and as they were written; labels are left aside.
 
     options : of the format's `stream` (`target`: a column that is left out) and of its features.
     """
@@ -108,7 +108,7 @@ def raw_rows(
         own = source_options(format)
         features = features_for(format, {k: v for k, v in given.items() if k not in own}, "text" in given)
         kept = unlabelled(format, given) | ({"target": given["target"]} if "target" in given else {})
-        raw = open_source(data, format, on_error=on_error, **kept).whole().rows
+        raw = streamed(data, format, {**kept, "on_error": on_error}).whole().rows
     if isinstance(raw, Texts) and format == "text":
         raw = after_tabs(raw)
     if features is None:

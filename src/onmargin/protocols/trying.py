@@ -38,8 +38,8 @@ def tried(
 ) -> Tried:
     """Learn every combination of the values given, in one pass over the data, which are kept in memory.
 
-    request : data, algorithm, task, format, and parameters; those of the algorithm may have several values each
-        (`protocols.ranges.spread`).
+    request : data, algorithm, task, format, and parameters; those of the algorithm may have several values
+        each (`protocols.ranges.spread`).
     """
     own, others = request.shared_out(request.algorithm)
     values = {name: spread(value) for name, value in own.items()}

@@ -37,36 +37,53 @@ class Origin(NamedTuple):
     member: str = ""
 
 
-def _digits(name: str, sha256: str, most: int) -> Origin:
-    return Origin(f"{CVDF}/{name}", sha256, most, lines=False)
-
-
 ORIGINS = {
     "a9a/a9a.gz": Origin(
-        f"{LIBSVM}/a9a", "76b604b2c3f738783537bd3b32893eae66af54b8a41aee534fac1ecea45c1535", 2_500_000
+        f"{LIBSVM}/a9a",
+        "76b604b2c3f738783537bd3b32893eae66af54b8a41aee534fac1ecea45c1535",
+        2_500_000,
     ),
     "a9a/a9a.t.gz": Origin(
-        f"{LIBSVM}/a9a.t", "0c3135eb9b9d83a4fa007d6e1a3b719f029db78884dafd5a46a4d7eeb4c2b018", 1_300_000
+        f"{LIBSVM}/a9a.t",
+        "0c3135eb9b9d83a4fa007d6e1a3b719f029db78884dafd5a46a4d7eeb4c2b018",
+        1_300_000,
     ),
     "abalone/abalone.data.gz": Origin(
-        f"{UCI}/abalone/abalone.data", "de37cdcdcaaa50c309d514f248f7c2302a5f1f88c168905eba23fe2fbc78449f", 200_000
+        f"{UCI}/abalone/abalone.data",
+        "de37cdcdcaaa50c309d514f248f7c2302a5f1f88c168905eba23fe2fbc78449f",
+        200_000,
     ),
     "sms_spam/SMSSpamCollection.gz": Origin(
-        f"{UCI}/00228/smsspamcollection.zip", "91d6cb3c3fbfb2467907edd60f765591a2b362323a2e23cf91b5d2a4e2f876ba", 500_000, member="SMSSpamCollection"
+        f"{UCI}/00228/smsspamcollection.zip",
+        "91d6cb3c3fbfb2467907edd60f765591a2b362323a2e23cf91b5d2a4e2f876ba",
+        500_000,
+        member="SMSSpamCollection",
     ),
-    "mnist/train-images-idx3-ubyte.gz": _digits(
-        "train-images-idx3-ubyte.gz", "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db", 12_000_000
+    "mnist/train-images-idx3-ubyte.gz": Origin(
+        f"{CVDF}/train-images-idx3-ubyte.gz",
+        "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db",
+        12_000_000,
+        lines=False,
     ),
-    "mnist/train-labels-idx1-ubyte.gz": _digits(
-        "train-labels-idx1-ubyte.gz", "65a50cbbf4e906d70832878ad85ccda5333a97f0f4c3dd2ef09a8a9eef7101c5", 50_000
+    "mnist/train-labels-idx1-ubyte.gz": Origin(
+        f"{CVDF}/train-labels-idx1-ubyte.gz",
+        "65a50cbbf4e906d70832878ad85ccda5333a97f0f4c3dd2ef09a8a9eef7101c5",
+        50_000,
+        lines=False,
     ),
-    "mnist/t10k-images-idx3-ubyte.gz": _digits(
-        "t10k-images-idx3-ubyte.gz", "0fa7898d509279e482958e8ce81c8e77db3f2f8254e26661ceb7762c4d494ce7", 2_000_000
+    "mnist/t10k-images-idx3-ubyte.gz": Origin(
+        f"{CVDF}/t10k-images-idx3-ubyte.gz",
+        "0fa7898d509279e482958e8ce81c8e77db3f2f8254e26661ceb7762c4d494ce7",
+        2_000_000,
+        lines=False,
     ),
-    "mnist/t10k-labels-idx1-ubyte.gz": _digits(
-        "t10k-labels-idx1-ubyte.gz", "ff7bcfd416de33731a308c3f266cc351222c34898ecbeaf847f06e48f7ec33f2", 10_000
+    "mnist/t10k-labels-idx1-ubyte.gz": Origin(
+        f"{CVDF}/t10k-labels-idx1-ubyte.gz",
+        "ff7bcfd416de33731a308c3f266cc351222c34898ecbeaf847f06e48f7ec33f2",
+        10_000,
+        lines=False,
     ),
-}  # fmt: skip
+}
 
 FROM = {
     "a1a": "the LIBSVM data page (from UCI Adult, J. Platt)",
