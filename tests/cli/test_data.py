@@ -79,7 +79,9 @@ def test_the_table_has_every_name_in_80_columns(capsys, monkeypatch) -> None:
     assert max(map(len, said.splitlines())) <= 80 and all(f"{name} " in said for name in names())
 
 
-def test_get_brings_a_set_checks_it_and_says_where_it_is(tmp_path: Path, publisher: Publisher) -> None:
+def test_get_brings_a_set_checks_it_and_says_where_it_is(
+    tmp_path: Path, publisher: Publisher, monkeypatch, capsys
+) -> None:
     file = "abalone/abalone.data.gz"
     text = gzip.decompress((folder() / file).read_bytes())
     publisher.files[f"/{file}"] = gzip.compress(text.replace(b"\n", b" \r\n"))  # as some copies have it
@@ -90,10 +92,12 @@ def test_get_brings_a_set_checks_it_and_says_where_it_is(tmp_path: Path, publish
         and first["licence"] == "CC BY 4.0 (UCI)"
         and first["paths"] == [str(tmp_path / file)]
     )
-    done = run("data", "get", "abalone", env=environment)
-    assert done.stdout.splitlines()[0].startswith("abalone: was here, ") and publisher.asked == [f"/{file}"]
-    assert run("data", "path", "abalone", env=environment).stdout == f"{tmp_path / file}\n"
-    assert run("data", "path", env=environment).stdout == f"{tmp_path}\n"
+    monkeypatch.setenv("ONMARGIN_DATA", str(tmp_path))
+    for words in (["get", "abalone"], ["path", "abalone"], ["path"]):
+        assert main(["data", *words]) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert said[0].startswith("abalone: was here, ") and publisher.asked == [f"/{file}"]
+    assert said[2] == "licence: CC BY 4.0 (UCI)" and said[4:] == [str(tmp_path / file), str(tmp_path)]
     assert [p.name for p in tmp_path.rglob("*") if p.is_file()] == ["abalone.data.gz"]
 
 
@@ -143,12 +147,17 @@ def test_checksums_are_those_of_the_files_here() -> None:
         assert fetching.checksum(data, origin.lines) == origin.sha256, file
 
 
-def test_offline_is_one_clear_line(tmp_path: Path) -> None:
+def test_offline_is_one_clear_line(tmp_path: Path, monkeypatch, capsys) -> None:
     said = refused(run("data", "get", "a9a", env=here(tmp_path, "http://127.0.0.1:9")))
     assert (
         "http://127.0.0.1:9/a9a/a9a.gz cannot be reached" in said and str(tmp_path / "a9a" / "a9a.gz") in said
     )
-    said = refused(run("data", "get", "news20", env=here(tmp_path)))
-    assert "news20 is not in" in said and "K. Lang" in said and "put it there as news20/" in said
-    assert "did you mean 'a9a'" in refused(run("data", "path", "a9b"))
-    assert "onmargin data get mnist" in refused(run("data", "path", "mnist", env=here(tmp_path)))
+    monkeypatch.setenv("ONMARGIN_DATA", str(tmp_path))
+    for words, told in (
+        (["get", "news20"], ("news20 is not in", "K. Lang", "put it there as news20/")),
+        (["path", "a9b"], ("did you mean 'a9a'",)),
+        (["path", "mnist"], ("onmargin data get mnist",)),
+    ):
+        assert main(["data", *words]) == 2
+        out, said = capsys.readouterr()
+        assert not out and said.count("\n") == 1 and all(one in said for one in told), said

@@ -46,7 +46,7 @@ def _top(
     """Online learning with a margin, from files, pipes and people."""
 
 
-def settings() -> dict[str, dict[str, object]]:
+def settings() -> dict[str, object]:
     """Options of each command from onmargin.toml in this folder, by their names on the command line."""
     if not SETTINGS.is_file():
         return {}
@@ -56,16 +56,34 @@ def settings() -> dict[str, dict[str, object]]:
         read = tomllib.loads(SETTINGS.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise typer.BadParameter(f"{SETTINGS}: {error}") from None
-    commands = typer.main.get_command(app).commands  # type: ignore[attr-defined]
-    for name, options in read.items():
-        if name not in commands or not isinstance(options, dict):
-            raise typer.BadParameter(
-                f"{SETTINGS}: [{name}] is no command; wanted one of {', '.join(commands)}"
-            )
-    return {
-        name: {option.replace("-", "_"): value for option, value in options.items()}
-        for name, options in read.items()
+    return _options_of(typer.main.get_command(app), read, "")
+
+
+def _options_of(command: object, given: dict[str, object], path: str) -> dict[str, object]:
+    """By the names that parameters have; tables are commands. What a command does not know is refused."""
+    inside: dict[str, object] = getattr(command, "commands", {})
+    names = {
+        word.lstrip("-").replace("-", "_"): option.name
+        for option in getattr(command, "params", ())
+        for word in option.opts
+        if path
     }
+    found: dict[str, object] = {}
+    for name, value in given.items():
+        plain = name.replace("-", "_")
+        if name in inside and isinstance(value, dict):
+            found[name] = _options_of(inside[name], value, f"{path}{name}.")
+        elif inside:
+            raise typer.BadParameter(
+                f"{SETTINGS}: [{path}{name}] is no command; wanted one of {', '.join(inside)}"
+            )
+        elif plain in names or getattr(command, "context_settings", {}).get("ignore_unknown_options"):
+            found[names.get(plain, plain)] = value
+        else:
+            raise typer.BadParameter(
+                f"{SETTINGS}: [{path[:-1]}] has no option {name!r}; wanted one of {', '.join(names)}"
+            )
+    return found
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
