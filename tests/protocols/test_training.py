@@ -12,7 +12,8 @@ from onmargin.protocols.reading import Reading
 from onmargin.protocols.requests import Request
 from onmargin.protocols.training import whole_groups
 from onmargin.sources.blocks import Block
-from tests.cli.processes import write_csv, write_svmlight, write_text
+
+from ..cli.processes import write_csv, write_svmlight, write_text
 
 
 def assert_same(first, second):
@@ -30,7 +31,9 @@ def in_pieces(request, parameters):
     """Learn, stopped after every block, until all is learned; how many pieces."""
     for pieces in range(1, 100):
         began = []
-        again = Request([request], resume=True, **parameters).training(tell=lambda _, b=began: b[0].interrupt())
+        again = Request([request], resume=True, **parameters).training(
+            tell=lambda _, b=began: b[0].interrupt()
+        )
         began.append(again)
         if again.run().is_whole:
             return pieces
@@ -43,7 +46,11 @@ def in_pieces(request, parameters):
         (write_svmlight, "a.svm", {}),
         (write_csv, "a.csv", {}),
         (write_text, "a.txt", {"parameters": {"idf": True, "bits": 10}}),
-        (write_svmlight, "a.svm", {"algorithm": "perceptron", "parameters": {"init": "random", "random_state": 0}}),
+        (
+            write_svmlight,
+            "a.svm",
+            {"algorithm": "perceptron", "parameters": {"init": "random", "random_state": 0}},
+        ),
     ],
 )
 def test_stopped_and_gone_on_with_is_the_run_that_was_not(tmp_path, write, name, given):
@@ -51,7 +58,9 @@ def test_stopped_and_gone_on_with_is_the_run_that_was_not(tmp_path, write, name,
     straight, stopped = str(tmp_path / "straight.onm"), str(tmp_path / "stopped.onm")
     record = Request([data], save=straight, passes=2, **given).training().run()
     assert record.is_whole and record.rows == 40_000
-    assert in_pieces(data, {"save": stopped, "passes": 2, **given}) == 7  # 3 blocks a pass; the end is seen later
+    assert (
+        in_pieces(data, {"save": stopped, "passes": 2, **given}) == 7
+    )  # 3 blocks a pass; the end is seen later
     assert_same(straight, stopped)
 
 
@@ -103,9 +112,7 @@ def test_sets_of_labels_queries_and_numbers(tmp_path):
     sets, queries, numbers = tmp_path / "sets.svm", tmp_path / "queries.svm", tmp_path / "numbers.svm"
     sets.write_text("".join(f"{'1,3' if k % 3 else '2'} {1 + k % 3}:1\n" for k in range(60)))
     rows = [(k // 7, k % 3, draw.normal(size=2)) for k in range(20_000)]
-    queries.write_text(
-        "".join(f"{y} qid:{q} 1:{y + e:.3f} 2:{f:.3f}\n" for q, y, (e, f) in rows)
-    )
+    queries.write_text("".join(f"{y} qid:{q} 1:{y + e:.3f} 2:{f:.3f}\n" for q, y, (e, f) in rows))
     numbers.write_text("".join(f"{k % 10 + 0.5} 1:{k % 10}\n" for k in range(500)))
     training = Request([str(sets)]).training()
     record = training.run()
@@ -133,7 +140,9 @@ def test_groups_are_never_cut():
 
 def test_lines_without_a_label_are_counted_and_left_out(tmp_path):
     path = tmp_path / "a.vw"
-    path.write_text("".join("|a x\n" if k % 5 == 0 else f"{1 if k % 2 else -1} |a x{k % 2}\n" for k in range(100)))
+    path.write_text(
+        "".join("|a x\n" if k % 5 == 0 else f"{1 if k % 2 else -1} |a x{k % 2}\n" for k in range(100))
+    )
     record = Request([str(path)]).training().run()
     assert record.rows == 100 and record.unlabelled == 20 and record.tally.count == 80
 
@@ -188,7 +197,12 @@ def test_a_damaged_record_is_refused(tmp_path):
     data, kept = str(write_svmlight(tmp_path / "a.svm", 50)), str(tmp_path / "m.onm")
     Request([data], save=kept).training().run()
     model, notes = om.load(kept), notes_of(kept)
-    for name, value in (("row", -1), ("rows", "many"), ("tally", {}), ("tally", {**notes["tally"], "count": "x"})):
+    for name, value in (
+        ("row", -1),
+        ("rows", "many"),
+        ("tally", {}),
+        ("tally", {**notes["tally"], "count": "x"}),
+    ):
         om.save(model, kept, notes={**notes, name: value})
         with pytest.raises(OnmarginError, match="record of learning that is none"):
             Request([data], save=kept, resume=True).training()
