@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from onmargin.cli.app import main
+from onmargin.protocols import container
 
 BIN = Path(sys.executable).parent / "onmargin"
 
@@ -73,3 +74,14 @@ def write_text(path: Path, rows: int = 2000) -> Path:
         lines.append(f"{'spam' if spam else 'ham'}\t{words[int(draw.integers(2))]} w{k % 50}")
     path.write_text("\n".join(lines) + "\n")
     return path
+
+
+def assert_same(first: str, second: str) -> None:
+    """Two files hold the same model, and records of the same run."""
+    (facts, arrays), (other_facts, others) = container.read(first), container.read(second)
+    notes, other_notes = facts.pop("notes"), other_facts.pop("notes")
+    assert repr(facts) == repr(other_facts) and arrays.keys() == others.keys()
+    for name, array in arrays.items():
+        assert array.tobytes() == others[name].tobytes(), name
+    for name in ("tally", "rows", "earlier", "unlabelled", "finished"):
+        assert notes[name] == other_notes[name], name

@@ -13,8 +13,7 @@ import onmargin as om
 from onmargin.protocols.files import notes_of
 from onmargin.protocols.requests import Request
 
-from ..protocols.test_training import assert_same
-from .processes import BIN, run, within, write_csv, write_svmlight, write_text
+from .processes import BIN, assert_same, run, within, write_csv, write_svmlight, write_text
 
 TABLE = """\
 average   since          example        current        current  current

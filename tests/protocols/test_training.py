@@ -2,29 +2,16 @@
 
 import numpy as np
 import pytest
+from tests.cli.processes import assert_same, write_csv, write_svmlight, write_text
 
 import onmargin as om
 from onmargin.errors import OnmarginError
-from onmargin.protocols import container
 from onmargin.protocols.answering import judged, places
 from onmargin.protocols.files import notes_of
 from onmargin.protocols.reading import Reading
 from onmargin.protocols.requests import Request
 from onmargin.protocols.training import whole_groups
 from onmargin.sources.blocks import Block
-
-from ..cli.processes import write_csv, write_svmlight, write_text
-
-
-def assert_same(first, second):
-    """Two files hold the same model, and records of the same run."""
-    (facts, arrays), (other_facts, others) = container.read(first), container.read(second)
-    notes, other_notes = facts.pop("notes"), other_facts.pop("notes")
-    assert repr(facts) == repr(other_facts) and arrays.keys() == others.keys()
-    for name, array in arrays.items():
-        assert array.tobytes() == others[name].tobytes(), name
-    for name in ("tally", "rows", "earlier", "unlabelled", "finished"):
-        assert notes[name] == other_notes[name], name
 
 
 def in_pieces(request, parameters):
