@@ -20,7 +20,7 @@ from onmargin.sources.datasets import fetching
 from onmargin.sources.datasets.catalogue import names
 from onmargin.sources.real import folder
 
-from .processes import lines, refused, run
+from .sessions import lines, refused, run
 
 
 class Publisher:

@@ -15,7 +15,7 @@ from onmargin.cli.app import main
 from onmargin.protocols.labelling import Labelling
 from onmargin.protocols.showing import raw_rows
 
-from .processes import Terminal, run, write_svmlight
+from .sessions import Terminal, run, write_svmlight
 
 CHEAP = ("cheap pills", "cheap offer today", "win a cheap prize", "offer: win pills")
 NOON = ("lunch at noon", "see you at noon", "lunch with you today", "at noon then")

@@ -14,7 +14,7 @@ import pytest
 import onmargin as om
 from onmargin.cli.app import main
 
-from .processes import BIN, PATIENCE, Terminal, lines, refused, run
+from .sessions import BIN, PATIENCE, Terminal, lines, refused, run
 
 ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -59,7 +59,7 @@ def test_settings_stand_for_options_and_what_is_typed_goes_before(
     assert main(["sweep", "a.svm", "-C", "1,2", "--algorithm", "pa1", "--json"]) == 0
     *rows, best = (json.loads(line) for line in capsys.readouterr().out.splitlines())
     assert [row["C"] for row in rows] == [1, 2] and best["algorithm"] == "pa1"
-    assert main(["algorithms", "pa1.binary"]) == 0 and main(["data", "list", "a9a"]) == 0
+    assert main(["algorithms", "pa1.binary_max"]) == 0 and main(["data", "list", "a9a"]) == 0
     assert [json.loads(line)["name"] for line in capsys.readouterr().out.splitlines()] == [
         "pa1.binary",
         "a9a",

@@ -13,7 +13,7 @@ from docs import command_line, side_by_side
 
 from onmargin.cli.app import main
 
-from .processes import BIN, run
+from .sessions import BIN, run
 
 HINT = "; run `make docs`"
 

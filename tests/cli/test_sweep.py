@@ -12,7 +12,7 @@ from onmargin.cli.app import main
 from onmargin.errors import BadInput
 from onmargin.protocols.ranges import spread
 
-from .processes import lines, refused, run, write_svmlight
+from .sessions import lines, refused, run, write_svmlight
 
 
 @pytest.fixture(scope="module")

@@ -50,7 +50,7 @@ class Training:
     seen, tell : called after every block, with its run and with how far it is.
 
     Every row is answered before it is learned (`record.tally`). A run that was stopped and gone on with is,
-    bit for bit, the run that was not: blocks are cut alike, and what the features have learned is saved as well.
+    bit for bit, the run that was not: blocks are cut alike, and what features have learned is saved as well.
     """
 
     def __init__(

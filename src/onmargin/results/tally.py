@@ -12,6 +12,7 @@ from ..errors import BadInput, shown
 from .progress import Progress, Totals
 
 MOST_POINTS = 2000  # of a curve; then every other one is let go
+POINTS = 20  # within a block
 WORDS = {"labels": "error", "numbers": "loss", "ranks": "ndcg"}  # what is averaged, by the kind of a run
 
 
@@ -58,6 +59,8 @@ class Tally:
             lines: list[Line] = []
         else:
             lines = [] if run.losses is None else self._lines(run, rows, before)
+            if run.losses is not None:
+                self._add_points(run)
             self.count += run.rounds
             self.total += run.mistakes if run.kind == "labels" else run.totals.loss
         self.mistakes += run.mistakes
@@ -69,6 +72,15 @@ class Tally:
         if len(self.curve) > MOST_POINTS:
             self.curve = self.curve[1::2]
         return lines
+
+    def _add_points(self, run: Progress) -> None:
+        """Some points of the curve within a block."""
+        places = np.flatnonzero(np.asarray(run.counted, bool))
+        wrong = np.cumsum(run.wrong()[places]) if run.kind == "labels" else np.zeros(len(places))
+        loss = np.cumsum(np.asarray(run.losses)[places])
+        for at in np.unique(np.linspace(0, len(places), POINTS, endpoint=False, dtype=int))[1:].tolist():
+            point = (self.count + at, self.mistakes + int(wrong[at - 1]), self.loss + float(loss[at - 1]))
+            self.curve.append(point)
 
     def _add_queries(self, run: Progress) -> None:
         queries = len(np.unique(np.asarray(run.groups)))
