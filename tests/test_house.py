@@ -62,9 +62,9 @@ def test_no_way_around_the_types(words):
 
 
 def test_nobody_hands_on_unknown_attributes():
-    """(The package itself, and the rooms of features and sources, load their names on first use.)"""
+    """(The package itself loads its names on first use, and so do those that learners import.)"""
     found = [name for name, node in nodes(*{n.split("/")[0] for n in TEXTS}) if _is_getattr(node)]
-    assert found == ["__init__.py", "features/__init__.py", "sources/__init__.py"]
+    assert set(found) <= {"__init__.py", "sources/__init__.py", "features/__init__.py"}
 
 
 def _is_getattr(node: ast.AST) -> bool:

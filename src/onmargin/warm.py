@@ -15,7 +15,7 @@ from .features.scanning.kept import clear_stale as clear_stale_loops
 from .features.text import Text
 from .interface.river import River
 from .protocols.progressive import progressive
-from .sources import svmlight
+from .sources import svmlight, text, vw
 from .sources.parsing import kept as parsing
 
 COMMON = ("Perceptron", "PassiveAggressiveClassifier", "MIRA")  # what most people start with
@@ -50,6 +50,8 @@ def warm(full: bool, tell: Callable[[str, int, int], None]) -> int:
                 progressive(one, examples)
     Text(idf=True, names=True).fit_transform(["warm"])
     svmlight.read(BytesIO(b"1 1:1\n"))
+    vw.read(BytesIO(b"1 |a x:2 |b y\n"), interactions=["ab"])
+    text.read(BytesIO(b"1\tx\n"))
     tell("done", len(chosen), len(chosen))
     return len(chosen)
 

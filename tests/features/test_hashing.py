@@ -8,7 +8,7 @@ from sklearn.feature_extraction import FeatureHasher
 from sklearn.utils import murmurhash3_32
 
 from onmargin.errors import BadInput
-from onmargin.features.hashing import Names, columns, hashes
+from onmargin.features.hashing import Names, columns, distinct, hashes
 from onmargin.features.scanning.murmur import hash_slices
 from onmargin.features.texts import Texts
 
@@ -62,6 +62,17 @@ def test_names_come_back_from_their_columns(blocks, bits):
     assert again.names == names.names and again.collisions == names.collisions
     again.add(distinct)
     assert len(again) == len(distinct)
+
+
+def test_labels_are_all_different():
+    """Whatever the names are: n-grams of characters may look like labels."""
+    names = Names(4)
+    names.add([f"#{k}" for k in range(16)] + ["a", "b", "a | b", "#3 #3"])
+    labels = names.labels().tolist()
+    assert len(set(labels)) == 16
+    for name in names.names:
+        assert name in labels[columns(hashes([name]), 4)[0]]
+    assert distinct(np.array(["x", "x", "x #0"], object)).tolist() == ["x #0 #0", "x #1", "x #0 #2"]
 
 
 def test_names_are_bounded():

@@ -158,6 +158,12 @@ def test_names_lead_to_columns():
     assert table.transform(ROWS).shape[1] == len(names)
 
 
+def test_names_are_all_different():
+    rows = [{"#1": 1.0, "colour=red": 2.0, "colour": "red", "a*b": 1.0, "a": 2.0, "b": 3.0}]
+    names = Table(bits=3, interactions=[("a", "b")]).fit(rows).get_feature_names_out()
+    assert len(set(names)) == len(names) == 6 + 8
+
+
 def test_columns_that_come_later_are_told_once():
     table = Table(bits=8).fit(ROWS[:2])
     before = dense(table.transform(ROWS[:2]))

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.soaking import either
 
 import onmargin as om
 from onmargin.errors import BadInput, NoFile
 from onmargin.sources import real
+from tests.soaking import either
 
 LISTED = om.datasets.names()
 LARGE = ("mnist", "news20", "enron_spam", "mq2007_agg", "usps")  # seconds each

@@ -174,14 +174,14 @@ def test_where_indices_begin(tmp_path):
     assert svmlight.read(given("1 1:1 2:3\n"), zero_based=True)[0].toarray().tolist() == [[0, 1, 3]]
     with pytest.raises(BadFile, match="indices from 1 on .from 0 on: zero_based=True.$"):
         svmlight.read(given("1 0:1\n"), zero_based=False)
-    late = b"1 1:1\n" * 200_000 + b"1 0:2\n"
+    late = b"1 1:1\n" * 750_000 + b"1 0:2\n"
     path = tmp_path / "late.svm"
     path.write_bytes(late)
-    assert svmlight.read(path)[0].shape == (200_001, 2)  # as scikit-learn
+    assert svmlight.read(path)[0].shape == (750_001, 2)  # as scikit-learn
     for on_error in ("stop", "skip"):
-        with pytest.raises(BadFile, match="line 200001, column 3: '0:2'.*as on the lines before"):
+        with pytest.raises(BadFile, match="line 750001, column 3: '0:2'.*as on the lines before"):
             list(svmlight.stream(path, on_error=on_error))
-    assert sum(block.rows.shape[0] for block in svmlight.stream(path, zero_based=True)) == 200_001
+    assert sum(block.rows.shape[0] for block in svmlight.stream(path, zero_based=True)) == 750_001
 
 
 def test_columns_are_kept():

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.soaking import SOAKING
-from tests.svmlight_reference import examples
 
 from onmargin.sources import svmlight
 from onmargin.sources.opening import Lines
+from tests.soaking import SOAKING
+from tests.svmlight_reference import examples
 
 LINES = [
     b"+1 1:0.5 3:2 7:1e-3", b"-1 2:12345678.12345678 900:0.1234567890123456789", b"",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from numbers import Integral
 
@@ -137,7 +138,7 @@ class Names:
         made = np.array([f"#{column}" for column in range(2**self.bits)], object)
         for column, names in self._found().items():
             made[column] = " | ".join(names)
-        return made
+        return distinct(made)
 
     # ---- for files
 
@@ -166,6 +167,15 @@ class Names:
             raise BadInput(f"{len(texts)} names, but {len(made)} different hashes; wanted each name once")
         made.left_out = _whole("left_out", state["left_out"])
         return made
+
+
+def distinct(labels: np.ndarray) -> np.ndarray:
+    """Labels, with their place behind those that several have: no two are alike."""
+    while len(set(labels.tolist())) < len(labels):
+        often = {label for label, count in Counter(labels.tolist()).items() if count > 1}
+        again = [f"{label} #{at}" if label in often else label for at, label in enumerate(labels.tolist())]
+        labels = np.array(again, object)
+    return labels
 
 
 def _whole(name: str, value: object) -> int:

@@ -30,7 +30,7 @@ MOST_FACTORS = 8
 KEPT = LOW >> 1  # of a hash, in the table of names
 WANTED = {
     NO_BAR: "a bar: |namespace feature:value ...",
-    NO_NUMBER: "a finite number after the colon",
+    NO_NUMBER: "a finite number (below 1e100) after the colon",
     TWO_NUMBERS: "one number after a name: feature:value",
 }
 ANY, LETTER, WHOLE = 0, 1, 2  # how a factor knows its namespace
@@ -67,6 +67,11 @@ class Namespaces(FeatureStep):
 
     # ---- rows
 
+    @property
+    def is_fixed(self) -> bool:
+        """Nothing is learned: a cache may keep the rows."""
+        return not self.names
+
     def transform(self, X: object) -> sp.csr_matrix:
         """CSR of the texts (a list, `Texts`), float64; a bad one is refused with its number and place."""
         return self._rows(X, None)
@@ -97,16 +102,19 @@ class Namespaces(FeatureStep):
     def _rows(self, X: object, known: Names | None) -> sp.csr_matrix:
         terms = self._terms()
         texts = Texts.of(cast("Texts", X))
-        self.check(texts)
         width = 2 ** int(self.bits)
-        read = [_Piece(texts, part).rows(terms, known) for part in _parts(texts)]
+        if known is not None:  # all are looked at before a name is kept
+            _refuse(texts, slice(0, len(texts)), self.troubles(texts))
+        parts = list(_parts(texts))
+        room = _Room(max((_most(texts, part) for part in parts), default=0))
+        read = [_Piece(texts, part, room).rows(terms, known, width - 1) for part in parts]
         if not read:
             return sp.csr_matrix((0, width))
-        hashed, values, lengths = (np.concatenate(part) for part in zip(*read, strict=True))
+        columns, values, lengths = (np.concatenate(part) for part in zip(*read, strict=True))
         starts = np.r_[0, np.cumsum(lengths)]
         kind = np.int64 if starts[-1] >= 2**31 else np.int32
         rows = sp.csr_matrix(
-            (values, (hashed & (width - 1)).astype(kind), starts.astype(kind)), shape=(len(texts), width)
+            (values, columns.astype(kind, copy=False), starts.astype(kind)), shape=(len(texts), width)
         )
         rows.sum_duplicates()
         rows.eliminate_zeros()
@@ -121,15 +129,6 @@ class Namespaces(FeatureStep):
         if not isinstance(self.names, bool):
             raise BadInput(f"names={shown(self.names)}; wanted True or False")
         return _Terms(self.interactions)
-
-    def check(self, texts: Texts) -> None:
-        """Refuse rows that cannot be read."""
-        troubles = self.troubles(texts)
-        for row in np.flatnonzero(troubles[:, 0] != FINE)[:1].tolist():
-            what, at = troubles[row].tolist()
-            found = texts.buffer[at : int(texts.stops[row])].tobytes().decode(errors="replace")
-            column = at - int(texts.starts[row]) + 1
-            raise BadInput(f"row {row}, column {column}: {shown(found, 40)}; wanted {WANTED[what]}")
 
     @staticmethod
     def troubles(texts: Texts) -> np.ndarray:
@@ -246,21 +245,50 @@ def _parts(texts: Texts) -> Iterator[slice]:
         first = stop
 
 
+def _refuse(texts: Texts, rows: slice, troubles: np.ndarray) -> None:
+    """Refuse the first bad one of these rows."""
+    for row in np.flatnonzero(troubles[:, 0] != FINE)[:1].tolist():
+        what, at = troubles[row].tolist()
+        row += int(rows.start)
+        found = texts.buffer[at : int(texts.stops[row])].tobytes().decode(errors="replace")
+        place = f"row {row}, column {at - int(texts.starts[row]) + 1}"
+        raise BadInput(f"{place}: {shown(found, 40)}; wanted {WANTED[what]}")
+
+
+def _most(texts: Texts, rows: slice) -> int:
+    """Features that the rows may have: one takes two bytes."""
+    starts, stops = texts.starts[rows], texts.stops[rows]
+    return int((stops - starts).sum()) // 2 + len(starts) + 1
+
+
+class _Room:
+    """Arrays that so many features are read into, one piece after the other."""
+
+    def __init__(self, most: int) -> None:
+        self.hashed, self.spaces = np.empty((2, most), np.int64)
+        self.values, self.letters = np.empty(most), np.empty(most, np.uint8)
+        self.places, self.longs = np.empty((2, most, 4), np.int64)
+
+
 class _Piece:
     """Some rows as read: the hash, value, namespace and name of each feature, and where rows end."""
 
-    def __init__(self, texts: Texts, rows: slice) -> None:
+    def __init__(self, texts: Texts, rows: slice, room: _Room) -> None:
         starts, stops = texts.starts[rows], texts.stops[rows]
-        room = int((stops - starts).sum()) // 2 + len(starts) + 1
         self.first, self.buffer = int(rows.start), texts.buffer
-        self.hashed, self.spaces = np.empty((2, room), np.int64)
-        self.values, self.letters = np.empty(room), np.empty(room, np.uint8)
-        self.places, longs = np.empty((2, room, 4), np.int64)
+        self.hashed, self.spaces, self.values, self.letters = (
+            room.hashed,
+            room.spaces,
+            room.values,
+            room.letters,
+        )
+        self.places, longs = room.places, room.longs
         self.ends, troubles = np.empty(len(starts), np.int64), np.empty((len(starts), 2), np.int64)
         self.count, long = words(
             self.buffer, starts, stops, self.hashed, self.values, self.spaces, self.letters, self.places,
             self.ends, longs, troubles,
         )  # fmt: skip
+        _refuse(texts, rows, troubles)
         for first, start, stop, last in longs[:long].tolist():
             self.values[first:last] *= float(self.buffer[start:stop].tobytes())
 
@@ -270,20 +298,21 @@ class _Piece:
         word = self.buffer[start:stop].tobytes().decode(errors="replace")
         return f"{self.buffer[space:end].tobytes().decode(errors='replace')}^{word}" if end > space else word
 
-    def rows(self, terms: _Terms, known: Names | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Hashes, values and how many of them each row has: its features, then its products."""
+    def rows(
+        self, terms: _Terms, known: Names | None, mask: int
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Columns, values and how many of them each row has: its features, then its products."""
         hashed, values = self.hashed[: self.count], self.values[: self.count]
         lengths = np.diff(self.ends, prepend=0)
         if known is not None:
             _enter(known, hashed, self.name)
         if not len(terms.sizes):
-            return hashed, values, lengths
+            return (hashed & mask).astype(np.int32), values.copy(), lengths
         joints, data, more = self._products(terms, known)
-        order = np.argsort(
-            np.r_[np.repeat(np.arange(len(lengths)), lengths), np.repeat(np.arange(len(more)), more)],
-            kind="stable",
-        )
-        return np.r_[hashed, joints][order], np.r_[values, data][order], lengths + more
+        count = np.arange(len(lengths))
+        order = np.argsort(np.r_[np.repeat(count, lengths), np.repeat(count, more)], kind="stable")
+        columns = (np.r_[hashed, joints][order] & mask).astype(np.int32)
+        return columns, np.r_[values, data][order], lengths + more
 
     def _products(self, terms: _Terms, known: Names | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         counts = np.empty(len(self.ends), np.int64)

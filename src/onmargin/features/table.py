@@ -12,7 +12,7 @@ from sklearn.base import clone
 from ..errors import BadInput, shown, warn
 from .crossing import Factor, Feature, crossed
 from .frames import CATEGORY, KINDS, NUMBER, TEXT, Columns
-from .hashing import Names, columns, hashes, require_bits
+from .hashing import Names, columns, distinct, hashes, require_bits
 from .moments import Moments
 from .slots import Slots
 from .steps import FeatureStep, State
@@ -226,7 +226,7 @@ class Table(FeatureStep):
             parts.append(np.array([*self.vocabulary_], object))
         elif hasattr(self, "names_"):
             parts.append(self.names_.labels())
-        return np.concatenate(parts)
+        return distinct(np.concatenate(parts))
 
     def width(self) -> int | None:
         """Not known before the first data."""

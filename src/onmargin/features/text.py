@@ -76,6 +76,11 @@ class Text(FeatureStep):
 
     # ---- rows
 
+    @property
+    def is_fixed(self) -> bool:
+        """Nothing is learned: a cache may keep the rows."""
+        return not self.idf and not self.names
+
     def transform(self, X: object) -> sp.csr_matrix:
         """CSR of the texts (a list, a column of a frame, `Texts`), one row each."""
         self._check()

@@ -126,8 +126,13 @@ class Source:
     def blocks(self, first: int = 0) -> Iterator[Block]:
         """Blocks from the beginning, without the first so many examples (they are read, and not given)."""
         self.seen = first
-        made = map(self._made, regrouped(self.format.pieces(), self.rows, first, self.live))
-        for block in overlapped(made, self.depth) if self.depth else made:
+        pieces = self.format.pieces()
+        if self.depth and self.features is None:  # parsing in the thread, joining here: halves of one size
+            pieces = overlapped(pieces, self.depth)
+        made: Iterator[Block] = map(self._made, regrouped(pieces, self.rows, first, self.live))
+        if self.depth and self.features is not None:
+            made = overlapped(made, self.depth)
+        for block in made:
             self.seen += height(block.rows)
             yield block
 
@@ -182,10 +187,13 @@ class Source:
 
     def whole(self) -> Block:
         """All that there is, as one block."""
-        blocks = list(self.blocks())
+        as_they_come = self.features is None and not self.depth
+        blocks = list(self.format.pieces() if as_they_come else self.blocks())
         if not blocks:
             raise BadInput("the source holds no example")
-        return joined(blocks)
+        block = joined(blocks)
+        self.seen = height(block.rows)
+        return self._made(block) if as_they_come else block
 
 
 def is_source(value: object) -> bool:

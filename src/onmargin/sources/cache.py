@@ -42,7 +42,8 @@ class Cache:
         key = source.format.key()
         if path is None and key is None:
             raise BadInput("what is no file has no place for a cache; tell where: path=")
-        if getattr(source.features, "partial_fit", None) is not None:
+        learns = getattr(source.features, "partial_fit", None) is not None
+        if learns and not getattr(source.features, "is_fixed", False):
             name = type(source.features).__name__
             raise BadInput(f"{name} learns from rows while it makes others; a cache would keep them for good")
         self.source, self.format = copy(source), source.format

@@ -58,6 +58,7 @@ class ParquetFiles:
                 done, count = 0, max(1, opened.metadata.num_rows)
                 size = os.path.getsize(file) if isinstance(file, str) and file != STDIN else 0
                 for batch in opened.iter_batches(self.batch, columns=found.needed):
+                    batch.validate(full=True)  # (texts that are none, offsets that lead nowhere)
                     table, start = pa.Table.from_batches([batch]), done
 
                     def tell(row: int, column: str, value: object, wanted: str, start: int = start) -> None:
@@ -73,7 +74,7 @@ class ParquetFiles:
                     self.bytes_read = before + size * done // count
                     if height(block.rows):
                         yield block
-        except (pa.ArrowException, OSError) as error:
+        except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
             raise BadFile(
                 f"cannot read {shown(name, 200)} as Parquet: {str(error).splitlines()[0]}"
             ) from None

@@ -15,7 +15,7 @@ from .blocks import Block, Rows, Source, Targets, csr, require_on_error
 from .opening import Chunk, Chunks, Lines, Paths
 from .parsing import svmlight as lines
 
-CHUNK = 1 << 20  # bytes: text and rows together stay in a processor's cache
+CHUNK = 4 << 20  # bytes
 FARTHEST = lines.FARTHEST + 1  # columns
 
 
@@ -74,10 +74,16 @@ class Svmlight:
         room = None
         for chunk in self.chunks:
             room = room_for(len(chunk.text), room)
-            if not known:
-                lowest = Desk(self, chunk, room, 0, grouped, looking=True).lowest
-                known, lowest = lowest < FARTHEST, min(lowest, 1)
-            desk = Desk(self, chunk, room, lowest, grouped)
+            if known:
+                desk = Desk(self, chunk, room, lowest, grouped)
+            else:
+                before, desk = self.skipped, Desk(self, chunk, room, 0, grouped, unclear=True)
+                known, lowest = desk.lowest < FARTHEST, min(desk.lowest, 1)
+                if desk.width - lowest > (self.columns or FARTHEST):
+                    self.skipped = before
+                    desk = Desk(self, chunk, room, lowest, grouped)  # refuses what is too wide
+                else:
+                    desk.begin_with(lowest)
             grouped = desk.grouped
             if desk.rows:
                 yield desk.block()
@@ -93,12 +99,12 @@ class Desk:
         room: lines.Room,
         lowest: int,
         grouped: int,
-        looking: bool = False,
+        unclear: bool = False,
     ) -> None:
-        self.format, self.chunk, self.room, self.looking = format, chunk, room, looking
+        self.format, self.chunk, self.room = format, chunk, room
         self.text = read_only(chunk.text)
-        self.bad: list[int] = []  # rows, where bad lines are skipped
-        columns = format.columns if format.columns is not None and not looking else FARTHEST
+        self.bad: set[int] = set()  # rows, where bad lines are skipped
+        columns = format.columns if format.columns is not None and not unclear else FARTHEST
         null = format.null
         rules = lines.Rules(
             lowest, columns, format.multilabel, null is not None, 0.0 if null is None else float(null)
@@ -111,16 +117,19 @@ class Desk:
         self.rows, self.entries = int(state[lines.ROWS]), int(state[lines.ENTRIES])
         self.width, self.labels = int(state[lines.WIDTH]), int(state[lines.LABELS])
         self.lowest, self.grouped = int(state[lines.LOWEST]), int(state[lines.GROUPED])
-        if not looking:
-            self._read_later(int(state[lines.LATER]))
-            if state[lines.TANGLED]:
-                self._untangle()
+        self._read_later(int(state[lines.LATER]))
+        if state[lines.TANGLED]:
+            self._untangle()
+
+    def begin_with(self, lowest: int) -> None:
+        """The rows were read as if indices began with 0; they begin with this."""
+        if lowest:
+            self.room.indices[: self.entries] -= lowest
+            self.width = max(self.width - lowest, 0)
 
     def _refuse(self, at: int, length: int, error: int) -> None:
-        """Stop, or count the line; looking, go on."""
+        """Stop, or count the line."""
         unclear = error == lines.TOO_LOW and self.format.zero_based == "auto"
-        if self.looking:
-            return
         if self.format.on_error == "skip" and not unclear:
             self.format.skipped += 1
             return
@@ -135,7 +144,7 @@ class Desk:
         if self.format.on_error == "stop":
             raise self.chunk.refusal(at, length, wanted)
         if row not in self.bad:
-            self.bad.append(row)
+            self.bad.add(row)
             self.format.skipped += 1
 
     def _next_line(self, at: int) -> int:
@@ -182,7 +191,7 @@ class Desk:
             array.resize(size, refcheck=False)  # gives back what was not needed
         X = csr(values, room.indices, room.starts, self.format.columns or self.width)
         if self.bad:
-            keep = np.setdiff1d(np.arange(rows), self.bad)
+            keep = np.setdiff1d(np.arange(rows), list(self.bad))
             X, groups = X[keep], None if groups is None else groups[keep]
             targets = targets[keep] if isinstance(targets, np.ndarray) else [targets[row] for row in keep]
         return Block(X, targets, None, groups)
@@ -250,7 +259,7 @@ def stream(
     paths : a path, a glob, a folder, "-" for standard input, an open file, or a list of them; gz, xz, bz2 and
         zst are unpacked.
     columns : how many there are; a line with more is wrong. None: as many as the widest row so far has.
-    zero_based : do indices begin with 0? "auto": if the first MiB has an index 0 (a later one is refused).
+    zero_based : do indices begin with 0? "auto": if the first 4 MiB have an index 0 (a later one is refused).
     multilabel : lines begin with any number of labels, `1,3`; targets are tuples, or with `labels` a matrix
         of 0 and 1 with a column for each of these.
     null : what the value NULL stands for; None: it is no number.

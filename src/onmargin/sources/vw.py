@@ -30,7 +30,7 @@ from .parsing.heads import (
 
 WANTED = {
     NO_BAR: "a bar: label |namespace feature:value ...",
-    NO_LABEL: "a number for a label before the bar (a tag has no space before the bar, or begins with ')",
+    NO_LABEL: "a number (below 1e100) as label; a tag touches the bar, or begins with '",
     NO_WEIGHT: "an importance of at least 0",
     THIRD_NUMBER: "a label and an importance; a base is not read",
 }

@@ -17,6 +17,7 @@ from .numbers import BAD, GOOD, decimal
 FINE, NO_BAR, NO_NUMBER, TWO_NUMBERS = 0, 1, 2, 3
 ROUNDED = -1  # right in form, but Python's float must round it
 FNV = 16777619
+ENDS = np.isin(np.arange(256), [*b" \t\r:|"])  # of a name or a number
 
 
 @part
@@ -34,9 +35,7 @@ def _hashed(buffer: np.ndarray, start: int, stop: int, seed: int) -> int:
 @part
 def _word_end(buffer: np.ndarray, at: int, stop: int) -> int:
     """Where a name or a number ends."""
-    while at < stop and not (
-        buffer[at] == 32 or buffer[at] == 9 or buffer[at] == 58 or buffer[at] == 124 or buffer[at] == 13
-    ):
+    while at < stop and not ENDS[buffer[at]]:
         at += 1
     return at
 

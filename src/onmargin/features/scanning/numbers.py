@@ -10,14 +10,11 @@ from numba import njit
 from ...compiled.inlined import INLINED
 from ...compiled.parts import OPTIONS, Part
 
-GOOD, LONG, BAD = (
-    0,
-    1,
-    2,
-)  # read; right in form, but Python's float must round it; no number, or 1e308 and more
+# Read; right in form, but Python's float must round it; no number, or 1e100 and more.
+GOOD, LONG, BAD = 0, 1, 2
 EXACT = 1 << 53
-POWERS = 10.0 ** np.arange(23)  # all of them exact
-LARGEST = 308  # powers of ten
+POWERS = np.array([float(f"1e{power}") for power in range(23)])  # all of them exact
+LARGEST = 100  # powers of ten: no product of two is infinite
 
 # No arithmetic may be rearranged here.
 strict: Callable[[Part], Part] = njit(**INLINED, **(OPTIONS | {"fastmath": False}))
@@ -25,7 +22,7 @@ strict: Callable[[Part], Part] = njit(**INLINED, **(OPTIONS | {"fastmath": False
 
 @strict
 def decimal(buffer: np.ndarray, start: int, stop: int) -> tuple[float, int]:
-    """The number in buffer[start:stop] and GOOD, LONG or BAD; nan and inf are no numbers here.
+    """The number in buffer[start:stop] and GOOD, LONG or BAD; nan, inf and what is not below 1e100 are none.
 
     With a mantissa m <= 2^53 and a power 10^e, |e| <= 22, both are exact and so m * 10^e or m / 10^-e is
     rounded once, which is what float() gives (Clinger 1990).
@@ -51,6 +48,7 @@ def decimal(buffer: np.ndarray, start: int, stop: int) -> tuple[float, int]:
             if not long:
                 mantissa = 10 * mantissa + (np.int64(buffer[at]) - 48)
                 power -= 1
+            whole -= 1 if mantissa == 0 else 0
             digits += 1
             at += 1
     if digits == 0:

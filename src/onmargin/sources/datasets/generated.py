@@ -130,7 +130,7 @@ def imbalanced(
 
     >>> stream = imbalanced(1000, seed=1)
     >>> float((stream.y == 1).mean()), stream.comparator.shape
-    (0.017, (11,))
+    (0.016, (11,))
     """
     if n < 1 or d < 1 or not 0 < share < 1:
         raise BadInput("wanted n >= 1, d >= 1 and share in (0, 1)")

@@ -127,7 +127,7 @@ def digits_and_dot(text: np.ndarray, at: int, size: int) -> tuple[int, int, int,
             low = (U(1) << U(8 * before)) - U(1)
             whole = number_in((word & low) | ((word >> U(8)) & ~low), stop - 1)
             at += stop
-            if stop == 8:
+            if stop == 8 and U(byte_at(text, at) - 48) < U(10):
                 whole, at = digits_from(text, at, size, whole)
             digits = at - start - 1
             return whole, at, digits, digits - before
@@ -159,7 +159,10 @@ def decimal(text: np.ndarray, at: int, size: int) -> tuple[float, int, int]:
 
     What comes after it is the caller's to judge. `text` ends with a newline: no loop goes beyond it.
     """
-    negative = byte_at(text, at) == MINUS
+    digit = byte_at(text, at) - 48
+    if U(digit) < U(10) and byte_at(text, at + 1) == SPACE:  # so short are counts and flags
+        return float(digit), at + 1, READ
+    negative = digit == MINUS - 48
     if negative or byte_at(text, at) == PLUS:
         at += 1
     whole, at, digits, behind = digits_and_dot(text, at, size)

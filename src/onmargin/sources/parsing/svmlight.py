@@ -153,10 +153,10 @@ def parse(text: np.ndarray, state: np.ndarray, room: Room, rules: Rules) -> int:
     size = len(text)
     at, row, entry, label, later, tangled, width, lowest, grouped, _ = state
     error = DONE
-    first_label, first_entry, first_later, first_grouped = label, entry, later, grouped
+    first_label, first_entry, first_later, first = label, entry, later, (grouped, lowest)
     while at < size:
         line = at
-        first_label, first_entry, first_later, first_grouped = label, entry, later, grouped
+        first_label, first_entry, first_later, first = label, entry, later, (grouped, lowest)
         at = past_blanks(text, at)
         if byte_at(text, at) == NEWLINE or byte_at(text, at) == HASH:
             at = past_line(text, at) + 1
@@ -267,7 +267,7 @@ def parse(text: np.ndarray, state: np.ndarray, room: Room, rules: Rules) -> int:
         room.target_starts[row] = label
     if error != DONE:
         state[LENGTH] = past_word(text, at) - at
-        label, entry, later, grouped = first_label, first_entry, first_later, first_grouped
+        label, entry, later, (grouped, lowest) = first_label, first_entry, first_later, first
     state[AT], state[ROWS], state[ENTRIES], state[LABELS], state[LATER] = at, row, entry, label, later
     state[TANGLED], state[WIDTH], state[LOWEST], state[GROUPED] = tangled, width, lowest, grouped
     return error
