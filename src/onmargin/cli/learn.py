@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ..protocols.requests import Request
     from ..protocols.training import Moment, Training
     from ..results.confusion import Confusion
+    from ..results.progress import Progress
     from ..results.tally import Line
 
 HELP = """Learn from DATA and say the progressive error: each row is answered before it is learned.
@@ -157,25 +158,25 @@ def _learn(
         from ..results.confusion import Confusion
 
         confusion = Confusion()
-    with Bar(not table) as bar:
+    bar = Bar(not table)
 
-        def tell(moment: Moment) -> None:
-            for line in moment.lines if table else ():
-                out.line(line, moment.record.tally.word)
-            bar.show(moment)
+    def tell(moment: Moment) -> None:
+        for line in moment.lines if table else ():
+            out.line(line, moment.record.tally.word)
+        bar.show(moment)
 
-        training = request.training(
-            traced=table or report is not None,
-            seen=None if confusion is None else lambda run: _count(confusion, run),
-            tell=tell,
-        )
-        record = training.record
-        found = "given" if request.task else "found from the labels"
-        remark(f"{record.task}, {found}; {record.algorithm}: {training.model}")
-        if record.rows:
-            remark(f"resumed after {record.rows:,} rows")
-        with _signals(training) as caught:
-            training.run()
+    def seen(run: Progress) -> None:
+        if confusion is not None:
+            _count(confusion, run)
+
+    training = request.training(traced=table or report is not None, seen=seen, tell=tell)
+    record = training.record
+    found = "given" if request.task else "found from the labels"
+    remark(f"{record.task}, {found}; {record.algorithm}: {training.model}")
+    if record.rows:
+        remark(f"resumed after {record.rows:,} rows")
+    with bar, _signals(training) as caught:
+        training.run()
     _say(training, record, request, out, says_saved)
     if caught:
         where = (
@@ -192,7 +193,7 @@ def _learn(
         from ..results import report as pages
 
         progress = record.tally.progress(training.model)
-        progress.confusion = confusion  # type: ignore[attr-defined]
+        setattr(progress, "confusion", confusion)  # noqa: B010
         facts = {
             "data": ", ".join(record.data),
             "task": record.task,
@@ -203,10 +204,10 @@ def _learn(
         remark(f"report: {report}")
 
 
-def _count(confusion: Confusion, run: object) -> None:
+def _count(confusion: Confusion, run: Progress) -> None:
     from ..protocols.training import answers_of
 
-    truths, said = answers_of(run)  # type: ignore[arg-type]
+    truths, said = answers_of(run)
     confusion.add(truths, said)
 
 
@@ -249,8 +250,9 @@ def _say(training: Training, record: Record, request: Request, out: _Printed, sa
         f"{tally.updates:,} updates"
     ]
     if len(record.earlier) > 1:
-        each = ", ".join(f"{one[tally.word]:.4f}" for one in record.earlier if tally.word in one)
-        lines.append(f"{tally.word} of each pass: {each}")
+        each = ", ".join(f"{one[tally.word]:.4f}" for one in record.earlier[-5:] if tally.word in one)
+        which = "each pass" if len(record.earlier) <= 5 else "the last 5 passes"
+        lines.append(f"{tally.word} of {which}: {each}")
     if record.skipped:
         lines.append(f"{record.skipped:,} bad line{'s were' if record.skipped > 1 else ' was'} skipped")
     if record.unlabelled:

@@ -1,4 +1,4 @@
-"""Options that a command does not know itself: --name value, for the algorithm, the format, the features."""
+"""Options that a command does not know itself: --name value, for algorithm, format and features."""
 
 from __future__ import annotations
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from .output import console
 
 if TYPE_CHECKING:
+    from rich.progress import Progress
+
     from ..protocols.training import Moment
 
 
@@ -15,7 +17,7 @@ class Bar:
     """A live line on the standard error; `show` is called after every block."""
 
     def __init__(self, wanted: bool = True) -> None:
-        self._bar: object = None
+        self._bar: Progress | None = None
         out = console(stderr=True)
         if not wanted or not out.is_terminal:
             return
@@ -29,12 +31,12 @@ class Bar:
 
     def __enter__(self) -> Bar:
         if self._bar is not None:
-            self._bar.start()  # type: ignore[attr-defined]
+            self._bar.start()
         return self
 
     def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
         if self._bar is not None:
-            self._bar.stop()  # type: ignore[attr-defined]
+            self._bar.stop()
 
     def show(self, moment: Moment) -> None:
         """How far it is."""
@@ -43,10 +45,10 @@ class Bar:
         record = moment.record
         rate = record.rows / record.seconds if record.seconds > 0 else 0.0
         said = f"{_short(record.rows)} rows {_short(rate)}/s {record.tally.word} {record.tally.average:.4f}"
+        total = None if moment.total is None else moment.total * record.passes
+        done = moment.read + record.finished * (moment.total or 0)
         what = f"pass {record.finished + 1}/{record.passes}" if record.passes > 1 else "learning"
-        self._bar.update(  # type: ignore[attr-defined]
-            self._line, description=what, completed=moment.read, total=moment.total, said=said
-        )
+        self._bar.update(self._line, description=what, completed=done, total=total, said=said)
 
 
 def _short(number: float) -> str:

@@ -29,8 +29,8 @@ def show(
         for one in seen.top:
             json_line({"class": plain(one.output), "feature": one.feature, "weight": one.weight})
         return
-    print(f"{facts['model']} {_given(facts['parameters'])}".rstrip())
-    for step in facts.get("steps", []):  # type: ignore[attr-defined]
+    print(f"{facts['model']} {_given(seen.parameters)}".rstrip())
+    for step in seen.steps:
         print(f"  after {step}")
     for name, value in facts.items():
         if name not in ("model", "parameters", "steps"):
@@ -49,8 +49,8 @@ def show(
             print(f"and {len(outputs) - MOST_CLASSES} classes more; --json has all")
 
 
-def _given(parameters: object) -> str:
-    return ", ".join(f"{name}={value!r}" for name, value in parameters.items())  # type: ignore[attr-defined]
+def _given(parameters: dict[str, object]) -> str:
+    return ", ".join(f"{name}={value!r}" for name, value in parameters.items())
 
 
 def _said(value: object) -> str:

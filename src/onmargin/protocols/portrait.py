@@ -47,9 +47,9 @@ class Portrait:
     def facts(self) -> dict[str, object]:
         """Plain values by name, those that the model has."""
         learner = self.learner
-        found: dict[str, object] = {"model": type(self.shown).__name__, "parameters": self._parameters()}
+        found: dict[str, object] = {"model": type(self.shown).__name__, "parameters": self.parameters}
         if isinstance(self.whole, Pipeline):
-            found["steps"] = [repr(step) for _, step in self.whole.steps[:-1]]
+            found["steps"] = self.steps
         if getattr(learner, "_model", None) is None:
             return found | {"rounds": 0, "bytes": os.path.getsize(self.path)}
         classes = getattr(learner, "classes_", None)
@@ -78,7 +78,13 @@ class Portrait:
         )  # fmt: skip
         return {name: notes[name] for name in kept if name in notes}
 
-    def _parameters(self) -> dict[str, object]:
+    @property
+    def steps(self) -> list[str]:
+        """What makes its rows, in words."""
+        return [repr(step) for _, step in self.whole.steps[:-1]] if isinstance(self.whole, Pipeline) else []
+
+    @property
+    def parameters(self) -> dict[str, object]:
         """Those that are not as usual."""
         changed = type(self.shown)
         given = self.shown.get_params(deep=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -109,7 +109,8 @@ class Record:
             tally = Tally.from_state(known.pop("tally"))
         except BadInput:
             raise BadFile(f"{path} has a record of learning that is none; use another copy") from None
-        return cls(**known, tally=tally)  # type: ignore[arg-type]
+        made: Callable[..., Record] = cls
+        return made(**known, tally=tally)
 
     def check_same(self, other: Record, path: object) -> None:
         """Refuse to go on with other data, or otherwise read, than a run began with."""

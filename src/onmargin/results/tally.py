@@ -39,7 +39,7 @@ class Tally:
         self.count = self.mistakes = self.errors = self.updates = 0
         self.total = self.loss = 0.0
         self.curve: list[tuple[int, int, float]] = []
-        self._next, self._last = 1 << before.bit_length(), (0, 0.0)
+        self.coming, self.stood = 1 << before.bit_length(), (0, 0.0)
 
     @property
     def word(self) -> str:
@@ -93,19 +93,19 @@ class Tally:
         found: list[Line] = []
         places = np.flatnonzero(np.asarray(run.counted, bool))
         end = before + len(places)
-        if self._next - self.before > end:
+        if self.coming - self.before > end:
             return found
         so_far = self.total + np.cumsum(run.wrong()[places])
-        while (at := self._next - self.before) <= end:
+        while (at := self.coming - self.before) <= end:
             total, row = float(so_far[at - before - 1]), int(places[at - before - 1])
-            count, earlier = self._last
+            count, earlier = self.stood
             label = None if run.y is None else np.asarray(run.y)[row]
             guess = None if run.predictions is None else np.asarray(run.predictions)[row]
             since = (total - earlier) / (at - count)
             found.append(
-                Line(self._next, total / at, since, _plain(label), _plain(guess), _entries(rows, row))
+                Line(self.coming, total / at, since, _plain(label), _plain(guess), _entries(rows, row))
             )
-            self._last, self._next = (at, total), 2 * self._next
+            self.stood, self.coming = (at, total), 2 * self.coming
         return found
 
     def progress(self, model: object) -> Progress:
@@ -120,7 +120,7 @@ class Tally:
         return {
             "kind": self.kind, "before": self.before, "count": self.count, "mistakes": self.mistakes,
             "errors": self.errors, "updates": self.updates, "total": self.total, "loss": self.loss,
-            "next": self._next, "last": self._last, "curve": list(self.curve),
+            "next": self.coming, "last": self.stood, "curve": list(self.curve),
         }  # fmt: skip
 
     @classmethod
@@ -131,16 +131,16 @@ class Tally:
             if not isinstance(state, Mapping):
                 raise TypeError
             made.kind = str(state["kind"])
-            made.count, made.mistakes, made.errors, made.updates, made._next, made.before = (
+            made.count, made.mistakes, made.errors, made.updates, made.coming, made.before = (
                 int(state[name]) for name in ("count", "mistakes", "errors", "updates", "next", "before")
             )
             made.total, made.loss = float(state["total"]), float(state["loss"])
             last, sum_then = state["last"]
-            made._last = (int(last), float(sum_then))
+            made.stood = (int(last), float(sum_then))
             made.curve = [(int(a), int(b), float(c)) for a, b, c in state["curve"]]
         except (KeyError, TypeError, ValueError, OverflowError):
             raise BadInput(f"{shown(state)} is no tally") from None
-        if min(made.count, made.mistakes, made.updates, made._last[0], made._next - 1, made.before) < 0:
+        if min(made.count, made.mistakes, made.updates, made.stood[0], made.coming - 1, made.before) < 0:
             raise BadInput("a tally counts below 0")
         return made
 
@@ -154,6 +154,6 @@ def _plain(value: object) -> object:
 
 def _entries(rows: object, row: int) -> int:
     """Features of one row that are there."""
-    if sp.issparse(rows):
-        return int(rows.indptr[row + 1] - rows.indptr[row])  # type: ignore[attr-defined]
+    if isinstance(rows, sp.csr_matrix | sp.csr_array):
+        return int(rows.indptr[row + 1] - rows.indptr[row])
     return int(np.count_nonzero(rows[row])) if isinstance(rows, np.ndarray) else 0
