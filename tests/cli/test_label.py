@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import signal
@@ -139,6 +140,10 @@ def test_rows_of_numbers_and_of_records_are_shown(tmp_path: Path, capsys, monkey
     path = write_svmlight(tmp_path / "n.svm", X, y)
     shown = raw_rows(str(path)).shower.text(3)
     assert f"{int(np.argmax(np.abs(X[3])))}:{X[3][np.argmax(np.abs(X[3]))]:.4g}" == shown.split()[0]
+    monkeypatch.setattr("sys.stdin", io.StringIO("1\n-1\nq\n"))
+    words = ["label", path, "--save", tmp_path / "n.pool", "--classes", "1,-1", "--model", tmp_path / "n.onm"]
+    assert main(list(map(str, words))) == 0 and shown.split()[0][0] in capsys.readouterr().out
+    assert om.load(tmp_path / "n.onm").classes_.tolist() == [-1, 1]
     table = tmp_path / "t.csv"
     table.write_text("colour,size,kind\n" + "".join(f"red,{n},a\nblue,{n},b\n" for n in range(10)))
     rows = raw_rows(str(table), options={"target": "kind"})

@@ -104,7 +104,17 @@ def _pool(
             )
         return pool
     learner = named(algorithm, "classes", own).model
-    return Pool(learner, X, rule=rule, classes=announced, random_state=seed)
+    return Pool(
+        learner, X, rule=rule, classes=announced and [_label(word) for word in announced], random_state=seed
+    )
+
+
+def _label(word: str) -> object:
+    """A number where it is one."""
+    from ..protocols.naming import typed
+
+    value = typed(word)
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else word
 
 
 def _ask(asked: Labelling, shower: Shower, save: str, as_json: bool) -> str:
