@@ -59,11 +59,9 @@ def test_settings_stand_for_options_and_what_is_typed_goes_before(
     assert main(["sweep", "a.svm", "-C", "1,2", "--algorithm", "pa1", "--json"]) == 0
     *rows, best = (json.loads(line) for line in capsys.readouterr().out.splitlines())
     assert [row["C"] for row in rows] == [1, 2] and best["algorithm"] == "pa1"
-    assert main(["algorithms", "pa1.binary_max"]) == 0 and main(["data", "list", "a9a"]) == 0
-    assert [json.loads(line)["name"] for line in capsys.readouterr().out.splitlines()] == [
-        "pa1.binary",
-        "a9a",
-    ]
+    assert main(["algorithms", "kernel_pa1.binary_max"]) == 0 and main(["data", "list", "a9a"]) == 0
+    told = [json.loads(line)["name"] for line in capsys.readouterr().out.splitlines()]
+    assert told == ["kernel_pa1.binary_max_loss", "a9a"]
 
 
 @pytest.mark.parametrize(

@@ -105,6 +105,9 @@ def test_sums_only_show_what_was_counted_along() -> None:
     run.confusion = Confusion()
     run.confusion.add([-1, 1, 1], [-1, -1, 1])
     assert "true 1, answered -1" in report.page(run, model, "x", {})
+    run.confusion.add([1], [None])  # before any label
+    text = checked(report.page(run, model, "x", {}))
+    assert "<th>no answer</th>" in text and "<th>None</th>" not in text
 
 
 def test_numbers_kernels_and_many_labels() -> None:

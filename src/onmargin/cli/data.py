@@ -54,10 +54,10 @@ def list_sets(
 @app.command()
 def get(name: Name, as_json: Json = False) -> None:
     """Bring a set from its publisher, if it is not here: address, size and licence are shown."""
-    from ..sources.datasets.catalogue import _entry
+    from ..sources.datasets.catalogue import entry_of
     from ..sources.datasets.fetching import fetch
 
-    entry = _entry(name)
+    entry = entry_of(name)
     before = entry.is_here
     with progress() as tell:
         paths = fetch(name, tell)
@@ -80,13 +80,13 @@ def path(
 ) -> None:
     """Say where a set lies: its files, one a line, those for testing last."""
     from ..errors import NoFile
-    from ..sources.datasets.catalogue import _entry
+    from ..sources.datasets.catalogue import entry_of
     from ..sources.real import folder
 
     if not name:
         json_line({"folder": str(folder())}) if as_json else print(folder())
         return
-    entry = _entry(name)
+    entry = entry_of(name)
     if not entry.is_here:
         raise NoFile(f"{name} is not in {folder()}; see 'onmargin data get {name}', or set ONMARGIN_DATA")
     paths = [str(folder() / file) for file in (*entry.files, *entry.test_files)]

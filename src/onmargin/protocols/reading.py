@@ -105,6 +105,8 @@ class Reading:
             name, part = self.data[0].removesuffix(TEST), "test" if self.data[0].endswith(TEST) else None
             source = cast("Source", load(name, part=part, as_source=True))
             self.features, source.features = cast("FeatureStep | None", source.features), None
+            if self.features is not None and "names" in self.features.get_params():
+                self.features.set_params(names=True)
             return source
         given, own = self.options, source_options(self.format)
         taken = {name: value for name, value in given.items() if name in own}

@@ -14,6 +14,7 @@ from itertools import groupby
 from pathlib import Path
 
 import numpy as np
+from sklearn.pipeline import Pipeline
 
 from .. import __version__
 from ..errors import OnmarginError, extra
@@ -115,7 +116,9 @@ def _curve(progress: Progress) -> str:
     drawn = StringIO()
     with rc_context({"svg.hashsalt": "onmargin", "svg.fonttype": "path"}):
         figure = Figure(figsize=(9, 4.2), layout="constrained")
-        learning_curves({"": progress}, ax=figure.add_subplot())
+        ax = figure.add_subplot()
+        learning_curves({"": progress}, ax=ax)
+        ax.set_xlim(max(ax.get_xlim()[0], float(progress.curve()[0][0])))
         figure.savefig(drawn, format="svg", metadata={"Date": None})
     text = drawn.getvalue()
     text = re.sub(r"<metadata>.*?</metadata>", "", text[text.index("<svg") :], flags=re.DOTALL)
@@ -136,13 +139,15 @@ def _confusion(progress: Progress) -> str:
     share = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
     rows = []
     for place, label in enumerate(labels):
+        if not counts[place].sum():  # answered, never true
+            continue
         cells = "".join(
             f'<td style="background:{_shade(share[place, other], place == other)}"'
             f' title="true {_safe(label)}, answered {_safe(labels[other])}">{counts[place, other]:,}</td>'
             for other in range(len(labels))
         )
         rows.append(f"<tr><th>{_safe(label)}</th>{cells}<td>{share[place, place]:.1%}</td></tr>")
-    heads = "".join(f"<th>{_safe(label)}</th>" for label in labels)
+    heads = "".join(f"<th>{'no answer' if label is None else _safe(label)}</th>" for label in labels)
     top = f"<tr><th>true \\ answered</th>{heads}<th>right</th></tr>"
     return f'<div class="wide"><table class="mix">{top}{"".join(rows)}</table></div>'
 
@@ -207,17 +212,15 @@ def _versions() -> dict[str, object]:
 
 
 def _learner(model: object) -> object:
-    steps = getattr(model, "steps", None)
-    return steps[-1][1] if isinstance(steps, list) and steps else model
+    return model.steps[-1][1] if isinstance(model, Pipeline) else model
 
 
 def _names(model: object) -> object:
     """What the steps before the learner call its columns; None: as the learner knows them."""
-    steps = getattr(model, "steps", None)
-    if not isinstance(steps, list) or len(steps) < 2:
+    if not isinstance(model, Pipeline) or len(model) < 2:
         return None
     try:
-        return model[:-1].get_feature_names_out()  # type: ignore[index]
+        return model[:-1].get_feature_names_out()
     except AttributeError:  # a step without names
         return None
 

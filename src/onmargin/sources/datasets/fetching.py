@@ -14,7 +14,7 @@ from typing import NamedTuple
 from ... import __version__
 from ...errors import BadFile, NoFile
 from ..real import folder
-from .catalogue import Entry, _entry
+from .catalogue import Entry, entry_of
 
 PATIENCE = 30.0  # seconds without a byte
 PIECE = 1 << 16
@@ -128,7 +128,7 @@ def fetch(name: str, tell: Tell = lambda what, done, total: None) -> list[Path]:
 
     What came is kept only if its checksum is right. Returns the paths of all files.
     """
-    entry = _entry(name)
+    entry = entry_of(name)
     files = (*entry.files, *entry.test_files)
     missing = [file for file in files if not (folder() / file).exists()]
     known = origins(entry)
