@@ -192,3 +192,17 @@ def test_wrong_usage_is_one_line_and_nothing_is_written(tmp_path, capsys):
     done = run("learn", "-", "--format", "svmlight", "--passes", "2", input=data.read_text())
     assert done.returncode == 2 and "can be read only once" in done.stderr
     assert sorted(tmp_path.iterdir()) == before
+
+
+def test_points_bandits_and_warnings_of_one_line(tmp_path, capsys):
+    data, kept = write_svmlight(tmp_path / "a.svm", 300), tmp_path / "m.onm"
+    done = within(capsys, "learn", data, "--task", "points", "--save", kept, "--test", data)
+    assert done.returncode == 0 and "points, pa1 (PassiveAggressiveUniclass)" in done.stdout
+    assert "300 rows, outside 0." in done.stdout or "300 rows, outside 1." in done.stdout
+    away = [float(line) for line in within(capsys, "predict", kept, data, "--scores").stdout.split()]
+    X, _ = om.sources.svmlight.read(data)
+    assert away == om.load(kept).score_samples(X).tolist()
+    done = within(capsys, "learn", data, "--algorithm", "banditron", "--save", kept, "--random-state", "0")
+    assert done.returncode == 0 and om.load(kept).classes_.tolist() == [-1, 1]
+    done = run("learn", data, "--algorithm", "bbq")
+    assert done.stderr == "onmargin: warning: 300 rows have a norm above 1 and were scaled to 1\n"

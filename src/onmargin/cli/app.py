@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -91,9 +92,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     try:
         command = typer.main.get_command(app)
-        done = command.main(
-            given, prog_name="onmargin", standalone_mode=False, default_map=settings() if given else {}
-        )
+        with warnings.catch_warnings():
+            warnings.showwarning = _warned
+            done = command.main(
+                given, prog_name="onmargin", standalone_mode=False, default_map=settings() if given else {}
+            )
         sys.stdout.flush()
         return int(done or 0)
     except (KeyboardInterrupt, typer.Abort):
@@ -107,6 +110,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         sys.stderr.write(f"onmargin: {line}\n")
         return USAGE
+
+
+def _warned(message: Warning | str, *_: object, **__: object) -> None:
+    """A warning is a line, and not where in our source it arose."""
+    sys.stderr.write(f"onmargin: warning: {' '.join(str(message).split())}\n")
 
 
 def _line(error: Exception) -> str | None:

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from sklearn.pipeline import Pipeline
 
 from ..errors import BadInput
+from ..estimators.uniclass import PassiveAggressiveUniclass
 from ..features.texts import Texts
 from ..interface.asks import AsksForLabels
 from ..interface.groups import Grouped
@@ -29,6 +30,7 @@ class Answering(Protocol):
     def predict(self, X: object) -> np.ndarray: ...
     def decision_function(self, X: object) -> np.ndarray: ...
     def predict_proba(self, X: object) -> np.ndarray: ...
+    def score_samples(self, X: object) -> np.ndarray: ...
 
 
 class Answers(NamedTuple):
@@ -103,6 +105,9 @@ class Answerer:
             if self.kind == "ranking" and groups is not None:
                 return cast("list[object]", places(scores, groups).tolist()), scores[:, None]
             return cast("list[object]", scores.tolist()), scores[:, None]
+        if self.kind == "scores" and isinstance(self.learner, PassiveAggressiveUniclass):
+            away = np.asarray(asked.score_samples(rows), float)  # of points: minus how far from the centre
+            return cast("list[object]", away.tolist()), away[:, None]
         labels = _listed(asked.predict(rows), self.names)
         if self.kind == "labels":
             return labels, None
@@ -150,8 +155,11 @@ def _listed(predicted: object, names: list[object]) -> list[object]:
 
 
 def judged(model: object, blocks: Iterable[Block]) -> dict[str, float]:
-    """How good a model is on labelled blocks, which it does not learn: error, mae and rmse, or ndcg."""
+    """How good a model is on labelled blocks, which it does not learn: error, mae and rmse, ndcg, outside."""
     answerer = Answerer(model)
+    if isinstance(answerer.learner, PassiveAggressiveUniclass):
+        outside = [label == -1 for found in answerer.answers(blocks) for label in found.labels]
+        return {"rows": len(outside), "outside": float(np.mean(outside))}
     rows, sums = 0, np.zeros(3)
     grouped = isinstance(answerer.learner, Grouped)
     for found in answerer.answers(blocks):

@@ -23,6 +23,7 @@ from .record import Record
 from .training import Model, Moment, Training
 
 Parameters = dict[str, object]
+BANDIT = "banditron"
 
 
 @dataclass
@@ -89,6 +90,8 @@ class Request:
         if kept is None:
             if reading.labels is not None:
                 own = {"classes": tuple(reading.labels), **own}
+            if (algorithm or "").startswith(BANDIT) and own.get("classes") is None:
+                own = {"classes": self._actions(task, others), **own}
             made = named(algorithm, reading.task, own)
             model, new.algorithm, two = made.model, made.name, made.two
         else:
@@ -136,6 +139,14 @@ class Request:
                     pass
                 return opened({**options, "columns": reading.source.columns})
         return reading
+
+    def _actions(self, task: str | None, options: Parameters) -> tuple[object, ...]:
+        """What a bandit may play: it must know before the first row."""
+        source = self.reading(task, options).source
+        labels = source.glance()[0] if source.again else None
+        if labels is None:
+            raise BadInput("banditron must know its actions before the first row; give --classes 1,2,3")
+        return tuple(labels.tolist())
 
     def _check_begun(self, path: str, model: Model, record: Record | None, own: Parameters) -> None:
         """What is asked for must be what the file has."""
