@@ -120,7 +120,7 @@ def comes_from(entry: Entry) -> str:
     return FROM.get(entry.name, other)
 
 
-def fetch(name: str, tell: Tell = lambda what, done, total: None) -> list[Path]:
+def fetch(name: str, tell: Tell | None = None) -> list[Path]:
     """Bring the files of a set that are not in the folder of ONMARGIN_DATA from their publisher.
 
     tell : called with (file, bytes so far, bytes at most). ONMARGIN_MIRROR: an address that has the files
@@ -143,7 +143,7 @@ def fetch(name: str, tell: Tell = lambda what, done, total: None) -> list[Path]:
     return [folder() / file for file in files]
 
 
-def _brought(file: str, origin: Origin, tell: Tell) -> bytes:
+def _brought(file: str, origin: Origin, tell: Tell | None) -> bytes:
     """What a file holds, unpacked and found right."""
     mirror = os.environ.get("ONMARGIN_MIRROR", "").rstrip("/")
     address = f"{mirror}/{file}" if mirror else origin.address
@@ -165,7 +165,7 @@ def _brought(file: str, origin: Origin, tell: Tell) -> bytes:
     return data
 
 
-def _downloaded(address: str, file: str, most: int, tell: Tell) -> bytes:
+def _downloaded(address: str, file: str, most: int, tell: Tell | None) -> bytes:
     from urllib.error import URLError
     from urllib.request import Request, urlopen
 
@@ -178,7 +178,8 @@ def _downloaded(address: str, file: str, most: int, tell: Tell) -> bytes:
                 size += len(piece)
                 if size > most:
                     raise BadFile(f"{address} gave more than the {most:,} bytes known; nothing was kept")
-                tell(file, size, most)
+                if tell is not None:
+                    tell(file, size, most)
     except (URLError, TimeoutError, ConnectionError) as error:
         reason = getattr(error, "reason", error)
         raise NoFile(
