@@ -14,7 +14,7 @@ from onmargin.models.table import ROWS, Row
 
 ROOT = Path(__file__).parent.parent
 PAGES = ["README.md", *(str(p.relative_to(ROOT)) for p in (ROOT / "docs").glob("*.md"))]
-TABLES = ["docs/benchmarks.md"]  # pages without code
+TABLES = ["docs/benchmarks.md", "docs/command_line.md", "docs/moving_from_vowpal_wabbit.md"]  # without Python
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 

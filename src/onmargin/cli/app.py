@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -11,7 +12,8 @@ from typing import Annotated
 import typer
 
 from .. import __version__
-from . import algorithms, demo, warm
+from . import algorithms, data, demo, label, learn, predict, show, sweep, warm
+from .parameters import ANY
 
 SETTINGS = Path("onmargin.toml")
 USAGE, INTERRUPTED = 2, 130  # exit codes
@@ -19,6 +21,12 @@ USAGE, INTERRUPTED = 2, 130  # exit codes
 app = typer.Typer(
     name="onmargin", no_args_is_help=False, rich_markup_mode=None, pretty_exceptions_enable=False
 )
+app.command("learn", context_settings=ANY)(learn.learn)
+app.command("predict", context_settings=ANY)(predict.predict)
+app.command("show")(show.show)
+app.command("sweep", context_settings=ANY)(sweep.sweep)
+app.command("label", context_settings=ANY)(label.label)
+app.add_typer(data.app, name="data")
 app.command("algorithms")(algorithms.algorithms)
 app.command("warm")(warm.warm)
 app.command("demo")(demo.demo)
@@ -39,7 +47,7 @@ def _top(
     """Online learning with a margin, from files, pipes and people."""
 
 
-def settings() -> dict[str, dict[str, object]]:
+def settings() -> dict[str, object]:
     """Options of each command from onmargin.toml in this folder, by their names on the command line."""
     if not SETTINGS.is_file():
         return {}
@@ -49,16 +57,34 @@ def settings() -> dict[str, dict[str, object]]:
         read = tomllib.loads(SETTINGS.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise typer.BadParameter(f"{SETTINGS}: {error}") from None
-    commands = typer.main.get_command(app).commands  # type: ignore[attr-defined]
-    for name, options in read.items():
-        if name not in commands or not isinstance(options, dict):
-            raise typer.BadParameter(
-                f"{SETTINGS}: [{name}] is no command; wanted one of {', '.join(commands)}"
-            )
-    return {
-        name: {option.replace("-", "_"): value for option, value in options.items()}
-        for name, options in read.items()
+    return _options_of(typer.main.get_command(app), read, "")
+
+
+def _options_of(command: object, given: dict[str, object], path: str) -> dict[str, object]:
+    """By the names that parameters have; tables are commands. What a command does not know is refused."""
+    inside: dict[str, object] = getattr(command, "commands", {})
+    names = {
+        word.lstrip("-").replace("-", "_"): option.name
+        for option in getattr(command, "params", ())
+        for word in option.opts
+        if path
     }
+    found: dict[str, object] = {}
+    for name, value in given.items():
+        plain = name.replace("-", "_")
+        if name in inside and isinstance(value, dict):
+            found[name] = _options_of(inside[name], value, f"{path}{name}.")
+        elif inside:
+            raise typer.BadParameter(
+                f"{SETTINGS}: [{path}{name}] is no command; wanted one of {', '.join(inside)}"
+            )
+        elif plain in names or getattr(command, "context_settings", {}).get("ignore_unknown_options"):
+            found[names.get(plain, plain)] = value
+        else:
+            raise typer.BadParameter(
+                f"{SETTINGS}: [{path[:-1]}] has no option {name!r}; wanted one of {', '.join(names)}"
+            )
+    return found
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -66,9 +92,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     try:
         command = typer.main.get_command(app)
-        done = command.main(
-            given, prog_name="onmargin", standalone_mode=False, default_map=settings() if given else {}
-        )
+        with warnings.catch_warnings():
+            warnings.showwarning = _warned
+            done = command.main(
+                given, prog_name="onmargin", standalone_mode=False, default_map=settings() if given else {}
+            )
         sys.stdout.flush()
         return int(done or 0)
     except (KeyboardInterrupt, typer.Abort):
@@ -82,6 +110,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         sys.stderr.write(f"onmargin: {line}\n")
         return USAGE
+
+
+def _warned(message: Warning | str, *_: object, **__: object) -> None:
+    """A warning is a line, and not where in our source it arose."""
+    sys.stderr.write(f"onmargin: warning: {' '.join(str(message).split())}\n")
 
 
 def _line(error: Exception) -> str | None:

@@ -6,7 +6,7 @@ import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
@@ -16,10 +16,17 @@ if TYPE_CHECKING:
 Json = Annotated[bool, typer.Option("--json", help="Print JSON lines instead of text.")]
 
 
-def json_line(facts: Mapping[str, object]) -> None:
+def json_line(facts: Mapping[str, object], file: TextIO | None = None) -> None:
     """One fact sheet as a line for programs, at once."""
-    sys.stdout.write(json.dumps(facts, default=_plain) + "\n")
-    sys.stdout.flush()
+    out = sys.stdout if file is None else file
+    out.write(json.dumps(facts, default=_plain) + "\n")
+    out.flush()
+
+
+def remark(text: str) -> None:
+    """A line beside the results, on the standard error; nothing where nobody looks."""
+    if sys.stderr.isatty():
+        console(stderr=True).print(text, style="dim", markup=False, soft_wrap=True)
 
 
 def _plain(value: object) -> object:

@@ -150,6 +150,10 @@ class Namespaces(FeatureStep):
             raise AttributeError("the names were not kept; give names=True and fit")
         return self.names_.labels()
 
+    def width(self) -> int:
+        """2^bits."""
+        return 1 << int(self.bits)
+
     def state(self) -> State:
         """Parameters and names."""
         found: State = {

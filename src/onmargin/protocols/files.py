@@ -23,6 +23,7 @@ from .pipelines import PREFIX, pack, unpack
 from .portable import MissingParts, packed, unpacked
 
 PIPELINE = "Pipeline"  # in the place of a learner's class
+NOTES = "notes"  # beside it
 
 Path = str | os.PathLike[str]
 Facts = dict[str, Any]
@@ -31,12 +32,13 @@ Parts = Facts | None
 """A user's own functions by name."""
 
 
-def save(model: Any, path: Path) -> None:
+def save(model: Any, path: Path, notes: Facts | None = None) -> None:
     """Write a learner to one `.onm` file, at any moment of its stream: all of it, or the old file stays.
 
     A file that is there is replaced in one step and keeps its permissions; where `path` is a link, what it
     points at is replaced and the link stays. Several may save to one path at once: one whole file is left.
-    Two saves of one model are equal, byte for byte.
+    Two saves of one model are equal, byte for byte. `notes` (plain values by name: when and on what it was
+    trained, say) lie beside the model and have no part in it; `notes_of(path)` reads them.
 
     A scikit-learn Pipeline of the steps in om.features, CountVectorizer, TfidfVectorizer, TfidfTransformer,
     HashingVectorizer, StandardScaler, MaxAbsScaler, MinMaxScaler or Normalizer that ends in a learner is
@@ -50,10 +52,16 @@ def save(model: Any, path: Path) -> None:
     >>> om.load(path).predict_one({"a": 1.0})
     'yes'
     """
-    if type(model) is Pipeline:
-        container.write(path, *_facts_of_pipeline(model))
-    else:
-        container.write(path, *_facts_of(model))
+    facts, arrays = _facts_of_pipeline(model) if type(model) is Pipeline else _facts_of(model)
+    container.write(path, facts if notes is None else facts | {NOTES: notes}, arrays)
+
+
+def notes_of(path: Path) -> Facts | None:
+    """What was noted beside the model in a file (by `onmargin learn`: see `Record`); None: nothing was."""
+    notes = container.read(path)[0].get(NOTES)
+    if notes is not None and not isinstance(notes, dict):
+        raise BadFile(f"{path} has notes that are none; use another copy")
+    return notes
 
 
 def _facts_of(model: object) -> tuple[Facts, Arrays]:

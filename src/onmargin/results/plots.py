@@ -51,7 +51,7 @@ def learning_curves(runs: dict[str, Any], ax: Any = None, title: str = "") -> An
     ax.set_title(title, loc="left", fontsize=11)
     ax.set_ylabel("online error so far" if percent else "mean online loss so far")
     if percent:
-        ax.yaxis.set_major_formatter(lambda value, _: f"{100 * value:.0f} %")
+        ax.yaxis.set_major_formatter(lambda value, _: f"{100 * value:g} %")
     ax.spines[["top", "right"]].set_visible(False)
     ax.grid(alpha=0.25, lw=0.6)
     _name_ends(ax, ends)

@@ -169,7 +169,7 @@ def load(name: str, *, part: str | None = None, as_source: bool = False, rows: i
 
     The files are looked for in the folder that ONMARGIN_DATA names; `om.datasets.names()` lists them.
     """
-    entry = _entry(name)
+    entry = entry_of(name)
     if part not in (None, "train", "test") or (part == "test" and not entry.test_files):
         raise BadInput(
             f"part={shown(part)}; {name} has {'train and test' if entry.test_files else 'train only'}"
@@ -190,7 +190,7 @@ def load(name: str, *, part: str | None = None, as_source: bool = False, rows: i
     return Examples(X, y) if groups is None else Queries(X, y, groups)
 
 
-def _entry(name: str) -> Entry:
+def entry_of(name: str) -> Entry:
     known = names()
     if name not in known:
         from difflib import get_close_matches

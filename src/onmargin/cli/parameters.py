@@ -1,0 +1,37 @@
+"""Options that a command does not know itself: --name value, for algorithm, format and features."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import typer
+
+ANY = {"allow_extra_args": True, "ignore_unknown_options": True}  # settings of such a command
+
+
+def told_apart(context: typer.Context, words: Sequence[str]) -> tuple[list[str], dict[str, object]]:
+    """Data, and parameters by name: `-C 0.1`, `--fit-intercept false`, `--C=0.1`; onmargin.toml's too."""
+    from ..errors import BadInput
+    from ..protocols.naming import typed
+
+    known = {parameter.name for parameter in context.command.params}
+    given = context.default_map or {}
+    found: dict[str, object] = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in given.items()
+        if name not in known
+    }
+    data: list[str] = []
+    rest = list(words)
+    while rest:
+        word = rest.pop(0)
+        if not word.startswith("-") or word == "-":
+            data.append(word)
+            continue
+        name, equals, value = word.lstrip("-").partition("=")
+        if not equals and not rest:
+            raise BadInput(f"{word} has no value; wanted {word} VALUE")
+        if word in ("--", "---") or not name:
+            raise BadInput(f"{word!r} is no option; wanted --name value")
+        found[name.replace("-", "_")] = typed(value if equals else rest.pop(0))
+    return data, found

@@ -1,0 +1,282 @@
+"""Data by name, to learn from or to answer: source, features of its format, task of its labels."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from inspect import signature
+from typing import cast
+
+import numpy as np
+
+from ..errors import BadInput, shown
+from ..features.steps import FeatureStep
+from ..features.texts import Texts
+from ..sources.blocks import Source
+from ..sources.by_name import ADDRESSES, format_of, module_of, open_source
+from ..sources.opening import Lines
+from ..sources.peeked import Peeked
+from .naming import NUMBERS, SETS, require_task, task_of
+
+TAKEN = ("paths", "features", "bits", "interactions", "names", "rows", "on_error")  # not options of a source
+TABLES = ("csv", "jsonl", "parquet")
+TEST = ":test"  # after the name of a set: its test rows
+TAB, LOOKED_AT = 9, 1000  # lines in which a label with a comma is looked for
+
+
+class Settled:
+    """Features that have nothing to learn, as a source takes them."""
+
+    def __init__(self, features: FeatureStep) -> None:
+        self.features = features
+
+    def __repr__(self) -> str:
+        return repr(self.features)
+
+    def transform(self, rows: object) -> object:
+        """Rows of numbers."""
+        return self.features.transform(rows)
+
+
+class Reading:
+    """Data by name, with raw rows, and what makes rows of numbers of them (`features`; None: they are such).
+
+    data : paths, globs, folders, "-", an address, or the name of a set of `om.datasets.names()`.
+    format : None: by the ending. options : of the format's `stream`, and of its features (`bits`).
+    task : None: found from the first block. cache : keep the rows in a file beside the first of the data.
+    """
+
+    def __init__(
+        self,
+        data: Sequence[str],
+        *,
+        format: str | None = None,
+        task: str | None = None,
+        options: Mapping[str, object] | None = None,
+        follow: bool = False,
+        on_error: str = "stop",
+        cache: bool = False,
+    ) -> None:
+        if not data:
+            raise BadInput("got no data; wanted a path, a glob, '-' for standard input, or the name of a set")
+        if task is not None:
+            require_task(task)
+        self.data, self.options, self.follow = list(data), dict(options or {}), follow
+        self.on_error, self.cache = on_error, cache
+        self.named = format is None and len(self.data) == 1 and is_set(self.data[0])
+        self.format = "set" if self.named else format_of(self.data[0]) if format is None else format
+        self.labels: list[float] | None = None
+        self.features: FeatureStep | None = None
+        self.made = False  # are blocks rows of numbers already?
+        self._sets = not self.named and self.format == "svmlight" and self._has_sets(task)
+        self.source = self._opened()
+        if cache:
+            self.source = self._cached(self.source)
+        if self.source.again:  # (a thread that waits for a pipe cannot be stopped)
+            self.source = self.source.ahead()
+        self.peeked = Peeked(self.source)
+        block = self.peeked.first
+        if block is None:
+            raise BadInput(f"{', '.join(map(str, self.data))}: no example in it")
+        if self.named and task is None:
+            task = _task_of_set(self.data[0].removesuffix(TEST))
+        self.task = task_of(block.targets, block.groups) if task is None else task
+
+    def _has_sets(self, task: str | None) -> bool:
+        """Do lines begin with several labels, `1,3`? (Files are looked at; a pipe's task must be told.)"""
+        if task is not None:
+            return task == SETS
+        lines = Lines(self.data) if self.data[0].partition("://")[0] not in ADDRESSES else None
+        if lines is None or not lines.again or self.follow:
+            return False
+        for chunk in lines:
+            begins = chunk.text.tobytes().split(b"\n", LOOKED_AT)[:LOOKED_AT]
+            return any(b"," in (line.split(None, 1) or [b""])[0] for line in begins)
+        return False
+
+    def _opened(self) -> Source:
+        if self.named:
+            from ..sources.datasets.catalogue import load
+
+            if self.options:
+                raise BadInput(
+                    f"{self.data[0]} is a set by its name; it has no option {shown(next(iter(self.options)))}"
+                )
+            name, part = self.data[0].removesuffix(TEST), "test" if self.data[0].endswith(TEST) else None
+            source = cast("Source", load(name, part=part, as_source=True))
+            self.features, source.features = cast("FeatureStep | None", source.features), None
+            if self.features is not None and "names" in self.features.get_params():
+                self.features.set_params(names=True)
+            return source
+        given, own = self.options, source_options(self.format)
+        taken = {name: value for name, value in given.items() if name in own}
+        if self._sets:
+            taken |= {"multilabel": True, "labels": self._all_labels(taken)}
+        self.features = features_for(
+            self.format, {name: value for name, value in given.items() if name not in own}, "text" in taken
+        )
+        if "features" in signature(module_of(self.format).stream).parameters:
+            taken["features"] = None
+        paths = self.data[0] if len(self.data) == 1 else self.data
+        return open_source(paths, self.format, follow=self.follow, on_error=self.on_error, **taken)
+
+    def _cached(self, source: Source) -> Source:
+        """Rows of numbers are kept; features that learn as they come would be kept for good."""
+        if self.features is not None:
+            settled = self.format in ("vw", "text") and not getattr(self.features, "idf", False)
+            if not settled or getattr(self.features, "names", False) and "names" in self.options:
+                raise BadInput(
+                    f"{self.format} is made rows by what learns from it, so it cannot be cached; cached are "
+                    "svmlight, vw, and text without idf and names"
+                )
+            self.features.set_params(names=False)
+            source.features, self.made = Settled(self.features), True
+        if not source.again:
+            raise BadInput("a cache lies beside a file, and a pipe is none; leave --cache out")
+        return source.cached()
+
+    def _all_labels(self, taken: Mapping[str, object]) -> list[float]:
+        """The labels of sets, which the learner must know before the first row."""
+        given = taken.get("labels")
+        if given is not None:
+            self.labels = [float(label) for label in cast("Sequence[float]", given)]
+            return self.labels
+        once = open_source(self.data, self.format, on_error=self.on_error, multilabel=True)
+        if not once.again or self.follow:
+            raise BadInput("sets of labels from a pipe: tell which there are, as --labels 1,2,3")
+        found: set[float] = set()
+        for block in once:
+            found.update(*cast("list[tuple[float, ...]]", block.targets))
+        self.labels = sorted(found)
+        return self.labels
+
+
+def _task_of_set(name: str) -> str | None:
+    """Numbers that are whole look like classes; the catalogue knows better."""
+    from ..sources.datasets import catalogue
+
+    return NUMBERS if catalogue.names()[name].task == catalogue.NUMBERS else None
+
+
+def is_set(name: str) -> bool:
+    """Is it the name of a set, and no path?"""
+    if os.path.exists(name) or os.sep in name or name == "-":
+        return False
+    from ..sources.datasets.catalogue import names
+
+    return name.removesuffix(TEST) in names()
+
+
+def source_options(format: str) -> list[str]:
+    """Names of the options of a format's `stream` that a user may give."""
+    return [name for name in signature(module_of(format).stream).parameters if name not in TAKEN]
+
+
+def feature_options(format: str, text: bool = False) -> list[str]:
+    """Names of the parameters of a format's features."""
+    kind = _kind(format, text)
+    return [] if kind is None else list(signature(kind.__init__).parameters)[1:]
+
+
+def _kind(format: str, text: bool) -> type[FeatureStep] | None:
+    if format == "svmlight":
+        return None
+    from ..features.namespaces import Namespaces
+    from ..features.table import Table
+    from ..features.text import Text
+
+    if format == "vw":
+        return Namespaces
+    return Text if format == "text" or text else Table
+
+
+def features_for(format: str, given: Mapping[str, object], text: bool = False) -> FeatureStep | None:
+    """What makes rows of a format's raw ones, names of features kept; None where they are numbers already."""
+    kind = _kind(format, text)
+    known = feature_options(format, text)
+    for name in given:
+        if name not in known:
+            has = [*source_options(format), *known]
+            raise BadInput(
+                f"neither the algorithm nor {format} has an option {shown(name)}; {format} has "
+                f"{', '.join(has)}"
+            )
+    if kind is None:
+        return None
+    chosen = dict(given)
+    if isinstance(chosen.get("interactions"), str):
+        chosen["interactions"] = (chosen["interactions"],)
+    if "interactions" in chosen and format in TABLES:
+        chosen["interactions"] = [
+            str(one).split("*") for one in cast("Sequence[object]", chosen["interactions"])
+        ]
+    if "names" in known:
+        chosen = {"names": True, **chosen}
+    made: FeatureStep = kind(**chosen)
+    if "text" in known and "text" not in chosen:
+        from ..features.text import Text
+
+        made.set_params(text=Text(names=True))
+    return made
+
+
+# ---- to be answered
+
+
+def unlabelled(format: str, options: Mapping[str, object]) -> dict[str, object]:
+    """Options that read rows without looking for targets, where the format can."""
+    own = source_options(format)
+    kept = {
+        name: value for name, value in options.items() if name in own and name not in ("labels", "target")
+    }
+    if "target" in own:
+        kept["target"] = None
+    if "labelled" in own:
+        kept["labelled"] = False
+    if "features" in signature(module_of(format).stream).parameters:
+        kept["features"] = None
+    return kept
+
+
+def after_tabs(texts: Texts) -> Texts:
+    """Of `label<TAB>text` the text; of a line without a tab all of it."""
+    tabs = np.flatnonzero(texts.buffer == TAB)
+    if not len(tabs):
+        return texts
+    place = np.searchsorted(tabs, texts.starts)
+    first = np.r_[tabs, np.iinfo(np.int64).max][place]
+    return Texts(texts.buffer, np.where(first < texts.stops, first + 1, texts.starts), texts.stops)
+
+
+def to_be_answered(
+    data: Sequence[str],
+    notes: Mapping[str, object] | None,
+    format: str | None = None,
+    options: Mapping[str, object] | None = None,
+    on_error: str = "stop",
+) -> Source:
+    """Raw rows for a model, read as those that it learned from (`notes` of its file), targets apart.
+
+    A format that is not known by the ending is that of the notes.
+    """
+    if not data:
+        raise BadInput("got no data; wanted a path, a glob or '-' for standard input")
+    if format is None and len(data) == 1 and is_set(data[0]):
+        return Reading(data).source
+    learned, read = notes or {}, cast("Mapping[str, object]", (notes or {}).get("options") or {})
+    found = format
+    if found is None:
+        try:
+            found = format_of(data[0])
+        except BadInput:
+            if learned.get("format") in (None, "set"):
+                raise
+            found = str(learned["format"])
+    for name in options or {}:
+        if name not in source_options(found):
+            raise BadInput(f"{found} has no option {shown(name)}; it has {', '.join(source_options(found))}")
+    kept = unlabelled(found, read if learned.get("format") in (found, None) else {}) | dict(options or {})
+    if learned.get("task") == SETS and found == "svmlight":
+        kept["multilabel"] = True
+    paths = data[0] if len(data) == 1 else list(data)
+    return open_source(paths, found, follow=False, on_error=on_error, **kept)

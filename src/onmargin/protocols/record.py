@@ -1,0 +1,136 @@
+"""What a model's file says of how the model was learned: data, command, passes, rows, versions."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+
+from .. import __version__
+from ..errors import BadFile, BadInput, shown
+from ..results.tally import Tally
+
+PACKAGES = ("numpy", "scipy", "numba", "scikit-learn")
+KINDS: dict[str, type | tuple[type, ...]] = {
+    "data": list, "format": str, "options": dict, "task": str, "algorithm": str, "command": str, "begun": str,
+    "ended": str, "seconds": float, "passes": int, "finished": int, "row": int, "rows": int, "skipped": int,
+    "unlabelled": int, "sizes": list, "tally": dict, "earlier": list, "versions": dict,
+}  # fmt: skip
+
+
+def now() -> str:
+    """The time, as files say it."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def versions() -> dict[str, str]:
+    """Of what learns."""
+    found = {"onmargin": __version__, "python": platform.python_version()}
+    for name in PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+@dataclass
+class Record:
+    """A run of learning, as far as it got.
+
+    finished : whole passes; row : rows learned of the pass at hand; rows : of all passes.
+    sizes : bytes of each file, to know it again. earlier : the average and examples of each whole pass.
+    """
+
+    data: list[str]
+    format: str
+    options: dict[str, object]
+    task: str
+    algorithm: str
+    passes: int = 1
+    command: str = ""
+    begun: str = field(default_factory=now)
+    ended: str = ""
+    seconds: float = 0.0
+    finished: int = 0
+    row: int = 0
+    rows: int = 0
+    skipped: int = 0
+    unlabelled: int = 0
+    sizes: list[int] = field(default_factory=list)
+    tally: Tally = field(default_factory=Tally)
+    earlier: list[dict[str, float]] = field(default_factory=list)
+    versions: dict[str, str] = field(default_factory=versions)
+
+    def __post_init__(self) -> None:
+        self.sizes = self.sizes or [_size(path) for path in self.data]
+
+    @property
+    def is_whole(self) -> bool:
+        """Are all its passes learned?"""
+        return self.finished >= self.passes
+
+    @property
+    def last(self) -> Tally:
+        """Of the pass at hand."""
+        return self.tally
+
+    def end_pass(self) -> None:
+        """All rows of this one were learned."""
+        self.earlier.append({"examples": self.tally.count, self.tally.word: self.tally.average})
+        self.finished, self.row = self.finished + 1, 0
+
+    def facts(self) -> dict[str, object]:
+        """Plain values for a file."""
+        held = self.tally
+        self.tally = Tally()
+        found = asdict(self)
+        self.tally = held
+        return found | {"tally": held.state()}
+
+    @classmethod
+    def from_facts(cls, facts: Mapping[str, object] | None, path: object) -> Record:
+        """What a file says; refused where it says nothing, or what cannot be."""
+        if facts is None or "finished" not in facts:
+            raise BadFile(
+                f"{path} does not say how it was learned, so it cannot be resumed; start from it with --start"
+            )
+        known = {name: value for name, value in facts.items() if name in KINDS}
+        fits = known.keys() == KINDS.keys() and all(
+            isinstance(value, KINDS[name]) for name, value in known.items()
+        )
+        numbers = [known.get(name) for name in ("passes", "finished", "row", "rows", "skipped", "unlabelled")]
+        if not fits or any(not isinstance(number, int) or number < 0 for number in numbers):
+            raise BadFile(f"{path} has a record of learning that is none; use another copy")
+        try:
+            tally = Tally.from_state(known.pop("tally"))
+        except BadInput:
+            raise BadFile(f"{path} has a record of learning that is none; use another copy") from None
+        made: Callable[..., Record] = cls
+        return made(**known, tally=tally)
+
+    def check_same(self, other: Record, path: object) -> None:
+        """Refuse to go on with other data, or otherwise read, than a run began with."""
+        for name in ("data", "format", "options", "task"):
+            mine, theirs = getattr(self, name), getattr(other, name)
+            if mine != theirs:
+                raise BadInput(
+                    f"{path} was learned with {name} {shown(mine, 80)}, and now it is {shown(theirs, 80)}; "
+                    "give the same, or start from it with --start"
+                )
+        for name, mine, theirs in zip(self.data, self.sizes, other.sizes, strict=True):
+            if mine != theirs:
+                raise BadInput(
+                    f"{shown(name, 100)} had {mine} bytes when learning began and has {theirs} now; give "
+                    f"the same file, or start from {path} with --start"
+                )
+
+
+def _size(path: str) -> int:
+    try:
+        return os.path.getsize(path) if os.path.isfile(path) else -1
+    except OSError:
+        return -1

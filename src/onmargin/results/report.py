@@ -1,0 +1,264 @@
+"""One page that says what a run came to: curve, confusions, top features, command, versions."""
+
+from __future__ import annotations
+
+import html
+import os
+import platform
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, version
+from io import StringIO
+from itertools import groupby
+from pathlib import Path
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+
+from .. import __version__
+from ..errors import OnmarginError, extra
+from .confusion import Confusion
+from .progress import Progress
+
+SHOWN = 20  # labels of which the whole matrix is drawn; of more, the pairs mixed up most often
+TOP = 10  # features of an output
+OUTPUTS = 30  # whose features are shown
+PACKAGES = ("numpy", "scipy", "numba", "scikit-learn")
+
+STYLE = """
+body { font: 15px/1.5 system-ui, sans-serif; color: #1a1a1a; background: #fff; max-width: 60rem;
+  margin: 2rem auto; padding: 0 1rem; }
+h1 { font-size: 1.6rem; margin: 0; } h2 { font-size: 1.15rem; margin: 2.2rem 0 .6rem; }
+p.said { color: #555; margin: .2rem 0 1.2rem; }
+pre { background: #f4f4f4; padding: .7rem 1rem; overflow-x: auto; border-radius: 4px; white-space: pre-wrap; }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
+th, td { padding: .2rem .7rem; text-align: left; border-bottom: 1px solid #e4e4e4; }
+td.n, th.n { text-align: right; } th { font-weight: 600; } tr.total td { border: 0; color: #555; }
+table.mix th, table.mix td { text-align: right; border: 1px solid #fff; padding: .2rem .5rem; }
+table.mix { font-size: .85rem; } .wide { overflow-x: auto; } svg { max-width: 100%; height: auto; }
+.sides { display: flex; flex-wrap: wrap; gap: 1.2rem 2.5rem; align-items: flex-start; }
+.sides h3 { font-size: .95rem; margin: 0 0 .3rem; } .bar { display: inline-block; height: .7rem; }
+"""
+
+
+def write(
+    path: str | os.PathLike[str], progress: Progress, model: object, command: str, facts: Mapping[str, object]
+) -> None:
+    """Write the page: one HTML file that needs nothing beside it. The old file stays until all is there.
+
+    progress : what the run came to; where it has a `confusion` (a `Confusion`, counted along a stream) that
+        is shown, otherwise it is counted from `predictions` and `y` (if they were kept).
+    model : the learner, or a Pipeline that ends in it: its features are shown by their names.
+    command : what was typed. facts : what else to say of the run, by name.
+    """
+    target = Path(path)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = target.with_name(f".{target.name}.{os.getpid()}")
+    try:
+        unfinished.write_text(page(progress, model, command, facts), encoding="utf-8")
+        os.replace(unfinished, target)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def page(progress: Progress, model: object, command: str, facts: Mapping[str, object]) -> str:
+    """The page as text; the same run gives the same bytes."""
+    learner = _learner(model)
+    name = type(learner).__name__
+    sections = [
+        ("", f"<pre>{_safe(command)}</pre>"),
+        ("", _pairs({**_outcome(progress), **facts})),
+        ("Learning curve", _curve(progress)),
+        ("Confusion matrix", _confusion(progress)),
+        ("Top features", _features(model, learner)),
+        ("Parameters", _pairs(_parameters(learner))),
+        ("Made with", _pairs(_versions())),
+    ]
+    body = "\n".join(f"{title and f'<h2>{title}</h2>'}\n{text}" for title, text in sections if text)
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{_safe(name)}: what it learned</title>\n<style>{STYLE}</style></head>\n<body>\n"
+        f'<h1>{_safe(name)}</h1>\n<p class="said">{_said(progress)}</p>\n{body}\n</body></html>\n'
+    )
+
+
+# ---- sections
+
+
+def _said(progress: Progress) -> str:
+    """The run in one sentence."""
+    rounds = f"{progress.rounds:,} examples, each answered before it was learned"
+    if progress.kind == "labels":
+        return f"{rounds}: {progress.mistakes:,} wrong, {progress.error_rate:.2%}."
+    return f"{rounds}: mean loss {progress.totals.loss / max(progress.rounds, 1):.4g}."
+
+
+def _outcome(progress: Progress) -> dict[str, object]:
+    found: dict[str, object] = {"examples": progress.rounds}
+    if progress.kind == "labels":
+        found |= {"mistakes": progress.mistakes, "online error": f"{progress.error_rate:.4%}"}
+    return found | {"updates": progress.updates, "mean loss": progress.totals.loss / max(progress.rounds, 1)}
+
+
+def _curve(progress: Progress) -> str:
+    """The learning curve as a drawing inside the page."""
+    if not progress.rounds or len(progress.curve()[0]) < 2:
+        return ""
+    try:
+        from matplotlib import rc_context
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise extra("matplotlib", "plots") from None
+    from .plots import learning_curves
+
+    drawn = StringIO()
+    with rc_context({"svg.hashsalt": "onmargin", "svg.fonttype": "path"}):
+        figure = Figure(figsize=(9, 4.2), layout="constrained")
+        ax = figure.add_subplot()
+        learning_curves({"": progress}, ax=ax)
+        ax.set_xlim(max(ax.get_xlim()[0], float(progress.curve()[0][0])))
+        figure.savefig(drawn, format="svg", metadata={"Date": None})
+    text = drawn.getvalue()
+    text = re.sub(r"<metadata>.*?</metadata>", "", text[text.index("<svg") :], flags=re.DOTALL)
+    text = re.sub(r' xmlns(:\w+)?="[^"]*"', "", text)  # in HTML they are known
+    return text.replace("<svg", '<svg role="img" aria-label="learning curve"', 1)
+
+
+def _confusion(progress: Progress) -> str:
+    """Truths by answers, shaded by their share of the truth; of many labels, what was mixed up most."""
+    seen = confusion(progress)
+    if seen is None:
+        return ""
+    labels, counts = seen.labels, seen.table()
+    if len(labels) > SHOWN:
+        lines = [[str(mix.truth), str(mix.answer), f"{mix.times:,}"] for mix in seen.mixed(TOP)]
+        head = f"<p>{len(labels):,} labels; the pairs that were mixed up most often:</p>"
+        return head + _table(("true", "answered", "times"), lines)
+    share = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+    rows = []
+    for place, label in enumerate(labels):
+        if not counts[place].sum():  # answered, never true
+            continue
+        cells = "".join(
+            f'<td style="background:{_shade(share[place, other], place == other)}"'
+            f' title="true {_safe(label)}, answered {_safe(labels[other])}">{counts[place, other]:,}</td>'
+            for other in range(len(labels))
+        )
+        rows.append(f"<tr><th>{_safe(label)}</th>{cells}<td>{share[place, place]:.1%}</td></tr>")
+    heads = "".join(f"<th>{'no answer' if label is None else _safe(label)}</th>" for label in labels)
+    top = f"<tr><th>true \\ answered</th>{heads}<th>right</th></tr>"
+    return f'<div class="wide"><table class="mix">{top}{"".join(rows)}</table></div>'
+
+
+def confusion(progress: Progress) -> Confusion | None:
+    """As it was counted along the run, or from its trace; None for numbers, sets, or without either."""
+    counted = getattr(progress, "confusion", None)
+    if isinstance(counted, Confusion):
+        return counted if counted.counts else None
+    if progress.kind != "labels" or progress.predictions is None or progress.y is None:
+        return None
+    truths, answers = np.asarray(progress.y), np.asarray(progress.predictions)
+    if truths.ndim != 1 or answers.ndim != 1 or not len(truths):
+        return None
+    judged = np.ones(len(truths), bool) if progress.counted is None else np.asarray(progress.counted, bool)
+    found = Confusion()
+    found.add(truths[judged], answers[judged])
+    return found if found.counts else None
+
+
+def _features(model: object, learner: object) -> str:
+    """The heaviest features of every output, side by side, with bars."""
+    ask = getattr(learner, "top_features", None)
+    if ask is None:
+        return ""
+    try:
+        found = ask(TOP, _names(model))
+    except (OnmarginError, AttributeError):  # a learner of kernels has no weights of features
+        return ""
+    lines = list(zip(*(found[column].tolist() for column in ("class", "feature", "weight")), strict=True))
+    largest = max((abs(line[2]) for line in lines), default=0.0) or 1.0
+    groups = [(label, list(own)) for label, own in groupby(lines, key=lambda line: line[0])]
+    sides = []
+    for label, own in groups[:OUTPUTS]:
+        rows = "".join(
+            f'<tr><td>{_safe(feature)}</td><td class="n">{weight:+.4g}</td>'
+            f'<td><span class="bar" style="width:{6 * abs(weight) / largest:.2f}rem;'
+            f'background:{_side(weight)}"></span></td></tr>'
+            for _, feature, weight in own
+            if weight != 0.0
+        )
+        title = "" if label is None else f"<h3>for {_safe(label)}</h3>"
+        sides.append(f"<div>{title}<table>{rows}</table></div>")
+    more = f"<p>{len(groups) - OUTPUTS} further outputs are left out.</p>" if len(groups) > OUTPUTS else ""
+    return f'<div class="sides">{"".join(sides)}</div>{more}' if sides else ""
+
+
+def _parameters(learner: object) -> dict[str, object]:
+    get = getattr(learner, "get_params", None)
+    return {name: repr(value) for name, value in get(deep=False).items()} if get else {}
+
+
+def _versions() -> dict[str, object]:
+    found: dict[str, object] = {"onmargin": __version__, "Python": platform.python_version()}
+    for package in PACKAGES:
+        with suppress(PackageNotFoundError):
+            found[package] = version(package)
+    return found | {"system": f"{platform.system()} {platform.machine()}"}
+
+
+# ---- a Pipeline, or the learner itself
+
+
+def _learner(model: object) -> object:
+    return model.steps[-1][1] if isinstance(model, Pipeline) else model
+
+
+def _names(model: object) -> object:
+    """What the steps before the learner call its columns; None: as the learner knows them."""
+    if not isinstance(model, Pipeline) or len(model) < 2:
+        return None
+    try:
+        return model[:-1].get_feature_names_out()
+    except AttributeError:  # a step without names
+        return None
+
+
+# ---- words and colours
+
+
+def _safe(value: object) -> str:
+    return html.escape(str(value))
+
+
+def _number(value: object) -> str:
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number):
+        return str(value)
+    return f"{value:,}" if isinstance(value, int | np.integer) else f"{value:.6g}"
+
+
+def _pairs(facts: Mapping[str, object]) -> str:
+    """Names and values, one a line; a value that is a mapping itself is spelled out behind its name."""
+    rows = []
+    for name, value in facts.items():
+        if isinstance(value, Mapping):
+            value = ", ".join(f"{key} {_number(inner)}" for key, inner in value.items())
+        rows.append(f"<tr><td>{_safe(name)}</td><td>{_safe(_number(value))}</td></tr>")
+    return f"<table>{''.join(rows)}</table>" if rows else ""
+
+
+def _table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    head = "".join(f"<th>{_safe(heading)}</th>" for heading in headings)
+    lines = "".join("<tr>" + "".join(f"<td>{_safe(cell)}</td>" for cell in row) + "</tr>" for row in rows)
+    return f"<table><tr>{head}</tr>{lines}</table>"
+
+
+def _shade(share: float, right: bool) -> str:
+    """Green for right answers, orange for wrong ones; the more, the darker. Black is read on all of them."""
+    strength = 0.0 if share == 0 else 0.08 + 0.55 * float(share)
+    return f"rgba({'0,158,115' if right else '213,94,0'},{strength:.2f})"
+
+
+def _side(weight: float) -> str:
+    return "#0072B2" if weight > 0 else "#D55E00"

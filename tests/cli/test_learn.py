@@ -1,0 +1,208 @@
+"""onmargin learn in real processes: what it prints, what it keeps, what it does when it is stopped."""
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import time
+
+import pytest
+
+import onmargin as om
+from onmargin.protocols.files import notes_of
+from onmargin.protocols.requests import Request
+
+from .processes import BIN, assert_same, run, within, write_csv, write_svmlight, write_text
+
+TABLE = """\
+average   since          example        current        current  current
+error     last           counter          label        predict features
+1.000000  1.000000             1              1              -        7
+1.000000  1.000000             2             -1              1        7
+1.000000  1.000000             4              1             -1        8
+0.625000  0.250000             8             -1              1        8
+"""
+
+
+def wait_for(said, seconds=120):
+    """Until it is so."""
+    end = time.monotonic() + seconds
+    while not said():
+        assert time.monotonic() < end, "waited too long"
+        time.sleep(0.02)
+
+
+def test_text_json_table_test_and_settings(tmp_path, monkeypatch, capsys):
+    data = write_svmlight(tmp_path / "a.svm")
+    (tmp_path / "onmargin.toml").write_text("[learn]\nC = 0.01\n")
+    done = run("learn", "a.svm", "--table", "--test", "a.svm", "--save", "m.onm", cwd=tmp_path)
+    assert done.returncode == 0 and done.stderr == ""
+    model = om.load(tmp_path / "m.onm")
+    assert model.C == 0.01  # of onmargin.toml
+    X, y = om.sources.svmlight.read(data)
+    progress = om.progressive(om.PassiveAggressiveClassifier(C=0.01, growing=True), X, y)
+    assert done.stdout.startswith(TABLE)
+    assert done.stdout.splitlines()[2 + 12 :] == [
+        "a.svm: classes, pa1 (PassiveAggressiveClassifier)",
+        f"3,000 rows, 1 pass: progressive error {progress.error_rate:.4f}, {progress.updates:,} updates",
+        "saved m.onm",
+        f"test a.svm: 3,000 rows, error {1 - progress.model.score(X, y):.4f}",
+    ]
+    monkeypatch.chdir(tmp_path)
+    done = within(
+        capsys, "learn", "a.svm", "-C", "0.1", "--json", "--algorithm", "pa2.binary", "--average=true"
+    )
+    (line,) = done.stdout.splitlines()
+    facts = json.loads(line)
+    assert facts["algorithm"] == "pa2.binary" and facts["rows"] == facts["examples"] == 3000
+    assert facts["task"] == "classes" and facts["error"] < 0.3 and facts["saved"] is None
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_a_process_that_was_stopped_is_gone_on_with_bit_for_bit(tmp_path, number):
+    data = str(write_svmlight(tmp_path / "a.svm", 20_000))
+    kept, straight = str(tmp_path / "kept.onm"), str(tmp_path / "straight.onm")
+    command = [str(BIN), "learn", data, "--passes", "1000000", "--save", kept, "--checkpoint-every", "1"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        wait_for(lambda: os.path.exists(kept) and notes_of(kept)["finished"] > 0)
+        process.send_signal(number)
+        said = process.communicate(timeout=120)[1]
+    if number == signal.SIGKILL:
+        assert process.returncode == -number
+    else:
+        assert process.returncode == 128 + number
+        rows = notes_of(kept)["rows"]
+        assert said == f"onmargin: stopped after {rows:,} rows, saved to {kept}; --resume goes on\n"
+    passes = notes_of(kept)["finished"] + 1
+    if number == signal.SIGINT:
+        done = run("learn", data, "--passes", passes, "--save", kept, "--resume")
+        assert done.returncode == 0 and f"{passes * 20_000:,} rows, {passes} passes" in done.stdout
+    else:
+        Request([data], passes=passes, save=kept, resume=True).training().run()
+    Request([data], passes=passes, save=straight).training().run()
+    assert_same(straight, kept)
+
+
+def test_a_growing_file_is_followed_until_it_is_stopped(tmp_path):
+    data, kept = write_svmlight(tmp_path / "a.svm", 30), str(tmp_path / "m.onm")
+    command = [str(BIN), "learn", str(data), "--follow", "--save", kept, "--checkpoint-every", "1"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        wait_for(lambda: os.path.exists(kept))
+        with data.open("a") as more:
+            more.write("1 1:3\n" * 5)
+        wait_for(lambda: notes_of(kept)["rows"] == 35)
+        process.send_signal(signal.SIGTERM)
+        out, said = process.communicate(timeout=120)
+    assert process.returncode == 143 and "stopped after 35 rows, saved to" in said
+    assert "35 rows, stopped in pass 1 of 1" in out
+
+
+def test_a_terminal_sees_the_task_and_a_bar(tmp_path):
+    data = write_svmlight(tmp_path / "a.svm", 20_000)
+    leader, follower = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "80"}
+    command = [str(BIN), "learn", str(data), "--passes", "30"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=follower, env=environment) as process:
+        os.close(follower)
+        seen = b""
+        while True:
+            try:
+                more = os.read(leader, 4096)
+            except OSError:
+                break
+            if not more:
+                break
+            seen += more
+        out = process.stdout.read().decode()
+    assert process.returncode == 0
+    assert b"classes, found from the labels; pa1: PassiveAggressiveClassifier(growing=True)" in seen
+    assert (
+        b"pass " in seen and b"/30" in seen and b" rows " in seen and b"/s error 0." in seen and b"%" in seen
+    )
+    assert "600,000 rows, 30 passes: progressive error" in out and "\x1b" not in out
+
+
+def test_learn_and_predict_in_pipes(tmp_path, capsys):
+    data, texts = write_svmlight(tmp_path / "a.svm"), write_text(tmp_path / "a.txt")
+    with data.open() as file:
+        model = run("learn", "-", "--format", "svmlight", "--save", "-", stdin=file, text=False)
+    assert model.returncode == 0 and b"3,000 rows, 1 pass" in model.stderr
+    answers = run("predict", "-", data, input=model.stdout, text=False).stdout.decode().split()
+    kept = tmp_path / "m.onm"
+    kept.write_bytes(model.stdout)
+    X, _ = om.sources.svmlight.read(data)
+    assert answers == [f"{label:.0f}" for label in om.load(kept).predict(X)]
+    done = within(capsys, "learn", texts, "--save", kept, "--bits", "12", "--ngram-range", "1,2")
+    assert done.returncode == 0, done.stderr
+    asked = run("predict", kept, "-", input="cheap pills now\nham\tsee you w1\n\nwin money\n")
+    assert asked.stdout.split() == ["spam", "ham", "spam"]
+
+
+def test_a_report_and_a_cache(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    write_svmlight(tmp_path / "a.svm")
+    for _ in range(2):
+        done = within(capsys, "learn", "a.svm", "--cache", "--passes", "2", "--report", "r.html")
+        assert done.returncode == 0 and "6,000 rows, 2 passes" in done.stdout, done.stderr
+    page = (tmp_path / "r.html").read_text()
+    assert "<svg" in page and "Confusion" in page and "a.svm" in page
+    assert [each.name for each in tmp_path.glob("*cache*")] == ["a.svm.onmargin-cache"]
+
+
+def test_bad_lines_stop_or_are_counted(tmp_path, capsys):
+    data = tmp_path / "a.svm"
+    data.write_text("1 1:1\n-1 2:x\n1 1:2\n-1 2:1\nnonsense\n")
+    done = within(capsys, "learn", data)
+    assert done.returncode == 2 and done.stdout == ""
+    assert (
+        done.stderr.startswith(f"onmargin: {data}, line 2, column 4: '2:x'") and done.stderr.count("\n") == 1
+    )
+    done = within(capsys, "learn", data, "--on-error", "skip")
+    assert done.returncode == 0 and "3 rows" in done.stdout and "2 bad lines were skipped" in done.stdout
+
+
+def test_wrong_usage_is_one_line_and_nothing_is_written(tmp_path, capsys):
+    data, table = write_svmlight(tmp_path / "a.svm", 20), write_csv(tmp_path / "a.csv", 20)
+    (tmp_path / "empty.svm").write_text("")
+    (tmp_path / "binary.svm").write_bytes(bytes(range(256)) * 9)
+    before = sorted(tmp_path.iterdir())
+    for arguments, said in (
+        ([data, "--nonsense", "1"], "no parameter 'nonsense'"),
+        ([data, "-C"], "-C has no value"),
+        ([data, "-C", "-1"], "C=-1; wanted a number above 0"),
+        ([data, "--algorithm", "pa9"], "algorithm 'pa9' is not known"),
+        ([data, "--task", "numbers", "--algorithm", "arow"], "arow learns classes or sets"),
+        ([data, "--task", "things"], "task='things'"),
+        ([data, "--save", tmp_path / "no" / "m.onm"], "cannot be saved"),
+        ([data, "--checkpoint-every", "5"], "checkpoints need a file"),
+        ([data, "--resume"], "give --save"),
+        ([data, "--on-error", "shrug"], "on_error='shrug'"),
+        ([data, "--task", "queries"], "the data have no queries"),
+        ([tmp_path / "none.svm"], "there is no file"),
+        ([tmp_path / "what.is"], "is not known by its ending"),
+        ([tmp_path / "empty.svm"], "no example in it"),
+        ([tmp_path / "binary.svm"], "binary.svm, line 1"),
+        ([table, "--target", "price"], "there is no column 'price'"),
+        ([data, "--passes", "0"], "--passes"),
+    ):
+        done = within(capsys, "learn", *arguments)
+        assert done.returncode == 2 and done.stdout == "", (arguments, done.stdout, done.stderr)
+        assert said in done.stderr and done.stderr.count("\n") == 1, (arguments, done.stderr)
+    done = run("learn", "-", "--format", "svmlight", "--passes", "2", input=data.read_text())
+    assert done.returncode == 2 and "can be read only once" in done.stderr
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_points_bandits_and_warnings_of_one_line(tmp_path, capsys):
+    data, kept = write_svmlight(tmp_path / "a.svm", 300), tmp_path / "m.onm"
+    done = within(capsys, "learn", data, "--task", "points", "--save", kept, "--test", data)
+    assert done.returncode == 0 and "points, pa1 (PassiveAggressiveUniclass)" in done.stdout
+    assert "300 rows, outside 0." in done.stdout or "300 rows, outside 1." in done.stdout
+    away = [float(line) for line in within(capsys, "predict", kept, data, "--scores").stdout.split()]
+    X, _ = om.sources.svmlight.read(data)
+    assert away == om.load(kept).score_samples(X).tolist()
+    done = within(capsys, "learn", data, "--algorithm", "banditron", "--save", kept, "--random-state", "0")
+    assert done.returncode == 0 and om.load(kept).classes_.tolist() == [-1, 1]
+    done = run("learn", data, "--algorithm", "bbq")
+    assert done.stderr == "onmargin: warning: 300 rows have a norm above 1 and were scaled to 1\n"
