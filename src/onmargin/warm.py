@@ -16,7 +16,6 @@ from .features.text import Text
 from .interface.river import River
 from .protocols.progressive import progressive
 from .sources import svmlight, text, vw
-from .sources.parsing import kept as parsing
 
 COMMON = ("Perceptron", "PassiveAggressiveClassifier", "MIRA")  # what most people start with
 
@@ -58,13 +57,10 @@ def warm(full: bool, tell: Callable[[str, int, int], None]) -> int:
 
 def clear_stale() -> int:
     """Remove cached machine code of other fingerprints, wherever it lies; how many files."""
-    folders = [(folder, own_sources()) for folder in cache_folders()] + [
-        (parsing.cache_folder(), parsing.own_text())
-    ]
     removed = 0
-    for path, own in ((path, own) for folder, own in folders for path in folder.glob("*.nb[ic]")):
+    for path in [path for folder in cache_folders() for path in folder.glob("*.nb[ic]")]:
         found = re.search(r"_([0-9a-f]{8})_[0-9a-f]{8}-", path.name)
-        if found and found[1] != own:
+        if found and found[1] != own_sources():
             path.unlink(missing_ok=True)
             removed += 1
     return removed + clear_stale_loops()

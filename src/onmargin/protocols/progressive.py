@@ -82,9 +82,7 @@ def _refuse_beside_a_source(model: object, y: object, wanted: Wanted, drift: obj
             f"{type(model).__name__} takes a table, not a source; read it whole (read instead of stream)"
         )
     if y is not None or wanted.sample_weight is not None or wanted.chance is not None:
-        raise BadInput(
-            "a source has its own targets and weights; leave y, sample_weight= and chance= out"
-        )
+        raise BadInput("a source has its own targets and weights; leave y, sample_weight= and chance= out")
     if wanted.delay or drift is not None:
         raise BadInput("delay= and drift= are for arrays; read the source whole")
 

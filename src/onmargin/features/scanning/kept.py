@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from types import FunctionType
@@ -40,7 +40,7 @@ def _options() -> list[tuple[str, object]]:
     return [(name, sorted(value) if isinstance(value, set) else value) for name, value in LOOP.items()]
 
 
-def kept_for(*folders: str) -> Callable[[Part], Part]:
+def kept_for(*folders: str, options: Mapping[str, bool | str] = LOOP) -> Callable[[Part], Part]:
     """A decorator: compile a loop at its first call, and keep it beside its source."""
     mark = text_of(SCANNING, *(folder for folder in folders if folder != SCANNING))
 
@@ -49,7 +49,7 @@ def kept_for(*folders: str) -> Callable[[Part], Part]:
         name = f"{source.__name__}_{mark}"
         named = FunctionType(source.__code__, source.__globals__, name, source.__defaults__)
         named.__qualname__, named.__module__, named.__doc__ = name, source.__module__, source.__doc__
-        made = njit(**LOOP)(named)
+        made = njit(**options)(named)
         if hasattr(made, "py_func"):
             made._cache = to_disk(made.py_func)
             _marks.setdefault(str(made.stats.cache_path), set()).add(mark)
