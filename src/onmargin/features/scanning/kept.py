@@ -68,7 +68,7 @@ def clear_stale() -> int:
     """Remove machine code of other fingerprints, where loops that were loaded keep theirs; how many files."""
     removed = 0
     for path in [path for folder in _marks for path in Path(folder).glob("*.nb[ic]")]:
-        found = re.search(r"_([0-9a-f]{8})-", path.name)
+        found = re.search(r"(?<!_[0-9a-f]{8})_([0-9a-f]{8})-", path.name)  # (two marks: a neighbour's)
         if found and found[1] not in _marks[str(path.parent)]:
             path.unlink(missing_ok=True)
             removed += 1
