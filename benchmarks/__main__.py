@@ -9,7 +9,22 @@ from collections.abc import Callable
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
-from . import asking, calls, figure, files, kernels, page, pairs, passes, recipes, rounds, shapes, starts, svm, texts
+from . import (
+    asking,
+    calls,
+    figure,
+    files,
+    kernels,
+    page,
+    pairs,
+    passes,
+    recipes,
+    rounds,
+    shapes,
+    starts,
+    svm,
+    texts,
+)
 from .contest import Result, Work, check, interleaved, results
 from .datasets import ROOT
 from .markdown import short

@@ -20,6 +20,7 @@ from ...compiled.parts import LOOP, PACKAGE, MachineCode, Part, plain
 
 SCANNING = "features/scanning"
 to_disk: Callable[[FunctionType], object] = MachineCode
+compiled: Part = njit
 
 
 _marks: dict[str, set[str]] = {}  # by the folder of machine code
@@ -40,7 +41,7 @@ def _options() -> list[tuple[str, object]]:
     return [(name, sorted(value) if isinstance(value, set) else value) for name, value in LOOP.items()]
 
 
-def kept_for(*folders: str, options: Mapping[str, bool | str] = LOOP) -> Callable[[Part], Part]:
+def kept_for(*folders: str, options: Mapping[str, object] = LOOP) -> Callable[[Part], Part]:
     """A decorator: compile a loop at its first call, and keep it beside its source."""
     mark = text_of(SCANNING, *(folder for folder in folders if folder != SCANNING))
 
@@ -49,7 +50,7 @@ def kept_for(*folders: str, options: Mapping[str, bool | str] = LOOP) -> Callabl
         name = f"{source.__name__}_{mark}"
         named = FunctionType(source.__code__, source.__globals__, name, source.__defaults__)
         named.__qualname__, named.__module__, named.__doc__ = name, source.__module__, source.__doc__
-        made = njit(**options)(named)
+        made = compiled(**options)(named)
         if hasattr(made, "py_func"):
             made._cache = to_disk(made.py_func)
             _marks.setdefault(str(made.stats.cache_path), set()).add(mark)
@@ -68,7 +69,7 @@ def clear_stale() -> int:
     """Remove machine code of other fingerprints, where loops that were loaded keep theirs; how many files."""
     removed = 0
     for path in [path for folder in _marks for path in Path(folder).glob("*.nb[ic]")]:
-        found = re.search(r"(?<!_[0-9a-f]{8})_([0-9a-f]{8})-", path.name)  # (two marks: a neighbour's)
+        found = re.search(r"_([0-9a-f]{8})-", path.name)
         if found and found[1] not in _marks[str(path.parent)]:
             path.unlink(missing_ok=True)
             removed += 1
