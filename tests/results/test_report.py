@@ -102,11 +102,11 @@ def test_sums_only_show_what_was_counted_along() -> None:
     run = om.progressive(model := om.AROW(), X, y, trace="sums", every=50)
     text = checked(report.page(run, model, "x", {}))
     assert "Confusion" not in text and "<svg" in text
-    run.confusion = Confusion()
-    run.confusion.add([-1, 1, 1], [-1, -1, 1])
-    assert "true 1, answered -1" in report.page(run, model, "x", {})
-    run.confusion.add([1], [None])  # before any label
-    text = checked(report.page(run, model, "x", {}))
+    counted = Confusion()
+    counted.add([-1, 1, 1], [-1, -1, 1])
+    assert "true 1, answered -1" in report.page(run, model, "x", {}, counted)
+    counted.add([1], [None])  # before any label
+    text = checked(report.page(run, model, "x", {}, counted))
     assert "<th>no answer</th>" in text and "<th>None</th>" not in text
 
 

@@ -193,14 +193,13 @@ def _learn(
         from ..results import report as pages
 
         progress = record.tally.progress(training.model)
-        setattr(progress, "confusion", confusion)  # noqa: B010
         facts = {
             "data": ", ".join(record.data),
             "task": record.task,
             "rows": record.rows,
             "passes": record.finished,
         }
-        pages.write(report, progress, training.whole, record.command, facts)
+        pages.write(report, progress, training.whole, record.command, facts, confusion)
         remark(f"report: {report}")
 
 

@@ -43,12 +43,17 @@ table.mix { font-size: .85rem; } .wide { overflow-x: auto; } svg { max-width: 10
 
 
 def write(
-    path: str | os.PathLike[str], progress: Progress, model: object, command: str, facts: Mapping[str, object]
+    path: str | os.PathLike[str],
+    progress: Progress,
+    model: object,
+    command: str,
+    facts: Mapping[str, object],
+    counted: Confusion | None = None,
 ) -> None:
     """Write the page: one HTML file that needs nothing beside it. The old file stays until all is there.
 
-    progress : what the run came to; where it has a `confusion` (a `Confusion`, counted along a stream) that
-        is shown, otherwise it is counted from `predictions` and `y` (if they were kept).
+    progress : what the run came to. counted : confusions as they were counted along a stream; None: they are
+        counted from `predictions` and `y` (if they were kept).
     model : the learner, or a Pipeline that ends in it: its features are shown by their names.
     command : what was typed. facts : what else to say of the run, by name.
     """
@@ -56,13 +61,19 @@ def write(
     target.parent.mkdir(parents=True, exist_ok=True)
     unfinished = target.with_name(f".{target.name}.{os.getpid()}")
     try:
-        unfinished.write_text(page(progress, model, command, facts), encoding="utf-8")
+        unfinished.write_text(page(progress, model, command, facts, counted), encoding="utf-8")
         os.replace(unfinished, target)
     finally:
         unfinished.unlink(missing_ok=True)
 
 
-def page(progress: Progress, model: object, command: str, facts: Mapping[str, object]) -> str:
+def page(
+    progress: Progress,
+    model: object,
+    command: str,
+    facts: Mapping[str, object],
+    counted: Confusion | None = None,
+) -> str:
     """The page as text; the same run gives the same bytes."""
     learner = _learner(model)
     name = type(learner).__name__
@@ -70,7 +81,7 @@ def page(progress: Progress, model: object, command: str, facts: Mapping[str, ob
         ("", f"<pre>{_safe(command)}</pre>"),
         ("", _pairs({**_outcome(progress), **facts})),
         ("Learning curve", _curve(progress)),
-        ("Confusion matrix", _confusion(progress)),
+        ("Confusion matrix", _confusion(confusion(progress) if counted is None else counted)),
         ("Top features", _features(model, learner)),
         ("Parameters", _pairs(_parameters(learner))),
         ("Made with", _pairs(_versions())),
@@ -126,10 +137,9 @@ def _curve(progress: Progress) -> str:
     return text.replace("<svg", '<svg role="img" aria-label="learning curve"', 1)
 
 
-def _confusion(progress: Progress) -> str:
+def _confusion(seen: Confusion | None) -> str:
     """Truths by answers, shaded by their share of the truth; of many labels, what was mixed up most."""
-    seen = confusion(progress)
-    if seen is None:
+    if seen is None or not seen.counts:
         return ""
     labels, counts = seen.labels, seen.table()
     if len(labels) > SHOWN:
@@ -153,10 +163,7 @@ def _confusion(progress: Progress) -> str:
 
 
 def confusion(progress: Progress) -> Confusion | None:
-    """As it was counted along the run, or from its trace; None for numbers, sets, or without either."""
-    counted = getattr(progress, "confusion", None)
-    if isinstance(counted, Confusion):
-        return counted if counted.counts else None
+    """Counted from the trace of a run; None for numbers and sets, or where none was kept."""
     if progress.kind != "labels" or progress.predictions is None or progress.y is None:
         return None
     truths, answers = np.asarray(progress.y), np.asarray(progress.predictions)
@@ -165,7 +172,7 @@ def confusion(progress: Progress) -> Confusion | None:
     judged = np.ones(len(truths), bool) if progress.counted is None else np.asarray(progress.counted, bool)
     found = Confusion()
     found.add(truths[judged], answers[judged])
-    return found if found.counts else None
+    return found
 
 
 def _features(model: object, learner: object) -> str:
