@@ -91,6 +91,20 @@ def test_a_sweep_takes_a_source(files):
     assert found.rows == om.sweep(om.PassiveAggressiveClassifier(), grid, X, y).rows
 
 
+def test_samplers_late_labels_and_detectors_read_a_source_whole(files):
+    source = om.sources.svmlight.stream(files["two"])
+    X, y = om.sources.svmlight.read(files["two"])
+    ask = om.SelectiveSampler(om.Perceptron(), rule="margin", random_state=0)
+    one, other = om.progressive(ask.clone(), source), om.progressive(ask.clone(), X, y)
+    np.testing.assert_array_equal(one.queried, other.queried)
+    same_runs(one, other)
+    for told in ({"delay": 5}, {"drift": om.PageHinkley()}):
+        some = om.sources.svmlight.stream(files["two"])
+        same_runs(
+            om.progressive(om.Perceptron(), some, **told), om.progressive(om.Perceptron(), X, y, **told)
+        )
+
+
 def test_a_bad_line_leaves_the_model_as_it_was(files, tmp_path):
     path = tmp_path / "bad.svm"
     path.write_text(files["two"].read_text() + "\n1 3:x\n")
@@ -113,15 +127,11 @@ def test_what_a_source_cannot_tell(files):
     source = om.sources.svmlight.stream(files["two"])
     for options in (
         {"y": [1]},
-        {"delay": 1},
-        {"drift": om.PageHinkley()},
         {"sample_weight": [1]},
         {"chance": [0]},
     ):
-        with pytest.raises(BadInput, match="leave|read the source whole"):
+        with pytest.raises(BadInput, match="leave y"):
             om.progressive(om.PassiveAggressiveClassifier(), source, **options)
-    with pytest.raises(BadInput, match="takes a table, not a source"):
-        om.progressive(om.SelectiveSampler(om.PassiveAggressiveClassifier()), source)
     with pytest.raises(BadInput, match="leave the others out"):
         om.sweep(om.PassiveAggressiveClassifier(), {"C": [1.0]}, source, [1])
     with pytest.raises(BadInput, match="no example"):

@@ -25,7 +25,8 @@ def progressive(
     or (x, y, weight) with dicts x: the same loop, an example at a time (a weight of 0 leaves no line).
     Or X is a source (`om.sources`), learned block by block to the same numbers. A learner that does not grow
     must know all labels and columns before: where `classes` and the source's `columns` do not tell, it is
-    read once for that. With trace="sums" memory stays as it is, however long the source.
+    read once for that. With trace="sums" memory stays as it is, however long the source. Samplers,
+    `delay=` and `drift=` want all rows: for them a source is read whole.
 
     sample_weight : one weight per row.
     chance : one uniform in [0, 1) per round, for randomised rules.
@@ -63,8 +64,14 @@ def progressive(
     judged = judged_by_average(model, scored_by)
     wanted = Wanted(sample_weight, chance, classes, judged, trace == "full", every, delay)
     if isinstance(X, Source):
-        _refuse_beside_a_source(model, y, wanted, drift)
-        return model.watch(X, None, wanted)
+        if y is not None or sample_weight is not None or chance is not None:
+            raise BadInput(
+                "a source has its own targets and weights; leave y, sample_weight= and chance= out"
+            )
+        if not (isinstance(model, AsksForLabels) or delay or drift is not None):
+            return model.watch(X, None, wanted)
+        whole = X.whole()  # what is asked for, late, or looked at twice is played on a table
+        X, y, wanted = whole.rows, whole.targets, wanted._replace(sample_weight=whole.weights)
     if hasattr(X, "shape") or (y is not None and not isinstance(X, dict)):
         return model.watch(X, y, wanted) if drift is None else play_with_drift(model, X, y, drift, wanted)
     if drift is not None:
@@ -74,17 +81,6 @@ def progressive(
             "an iterable carries its own weights and order; delay=, sample_weight= and chance= are for arrays"
         )
     return model.watch_each(X, wanted)
-
-
-def _refuse_beside_a_source(model: object, y: object, wanted: Wanted, drift: object) -> None:
-    if isinstance(model, AsksForLabels):
-        raise BadInput(
-            f"{type(model).__name__} takes a table, not a source; read it whole (read instead of stream)"
-        )
-    if y is not None or wanted.sample_weight is not None or wanted.chance is not None:
-        raise BadInput("a source has its own targets and weights; leave y, sample_weight= and chance= out")
-    if wanted.delay or drift is not None:
-        raise BadInput("delay= and drift= are for arrays; read the source whole")
 
 
 def require_scored_by(scored_by: str) -> None:
