@@ -39,6 +39,15 @@ class Arrivals:
         self._rest = b""
         self._last = time.monotonic()
 
+    @property
+    def files(self) -> Sequence[object]:
+        """Its name: it is no file for a cache."""
+        return [self.name]
+
+    def key(self) -> str | None:
+        """None: what arrives is not kept."""
+        return None
+
     def ended(self) -> bool:
         """Is it told to end, or was nothing new for too long?"""
         return self.stop.is_set() or (self.idle is not None and time.monotonic() - self._last >= self.idle)
@@ -74,14 +83,12 @@ class Arrivals:
         self._rest = b""
 
 
-class GrowingFile:
+class GrowingFile(Arrivals):
     """The lines of a file, and those that are written to it later.
 
     A file that takes its name (rotation) is read from its beginning when the old one is read to its end; one
     that became shorter (truncation) from its beginning too. A name without a file is waited for.
     """
-
-    live, bytes_total = True, None
 
     def __init__(
         self,
@@ -96,37 +103,17 @@ class GrowingFile:
             raise BadInput(f"poll={shown(poll)}; wanted seconds above 0")
         if not os.path.exists(self.path) and not os.path.isdir(os.path.dirname(self.path) or "."):
             raise NoFile(f"there is no folder for {shown(self.path, 200)}")
-        self.arrivals = Arrivals(self.path, idle)
-        self.again = False
-
-    @property
-    def bytes_read(self) -> int:
-        """Since the beginning."""
-        return self.arrivals.bytes_read
-
-    @property
-    def files(self) -> Sequence[object]:
-        """Its name: it is no file for a cache."""
-        return [self.arrivals.name]
-
-    def key(self) -> str | None:
-        """None: what arrives is not kept."""
-        return None
-
-    @property
-    def stop(self) -> threading.Event:
-        """Set it to end."""
-        return self.arrivals.stop
+        super().__init__(self.path, idle)
 
     def __iter__(self) -> Iterator[Chunk]:
-        arrivals, skips = self.arrivals, self.new
-        arrivals.begun()
-        while not arrivals.ended():
+        skips = self.new
+        self.begun()
+        while not self.ended():
             try:
                 file = open(self.path, "rb")  # noqa: SIM115
             except FileNotFoundError:
                 skips = False  # what comes is new
-                arrivals.stop.wait(self.poll)
+                self.stop.wait(self.poll)
                 continue
             except OSError as error:
                 raise BadFile(f"cannot read {shown(self.path, 200)}: {error.strerror}") from None
@@ -135,30 +122,30 @@ class GrowingFile:
                     file.seek(0, os.SEEK_END)
                 skips = False
                 yield from self._grown(file)
-            arrivals.line = 1
-        yield from arrivals.rest()
+            self.line = 1
+        yield from self.rest()
 
     def _grown(self, file: BinaryIO) -> Iterator[Chunk]:
         """One file until another has its name, or the end."""
-        arrivals, last_look = self.arrivals, False
+        last_look = False
         while True:
             more = file.read(CHUNK)
-            yield from arrivals.lines(more)
+            yield from self.lines(more)
             if more:
                 continue
             if last_look:  # nothing was added after the name had gone
-                yield from arrivals.lines(b"", last=True)
+                yield from self.lines(b"", last=True)
                 return
-            if arrivals.ended():
+            if self.ended():
                 return
             if os.fstat(file.fileno()).st_size < file.tell():
-                arrivals.forget()
-                arrivals.line = 1
+                self.forget()
+                self.line = 1
                 file.seek(0)
             elif self._is_replaced(file):
                 last_look = True
             else:
-                arrivals.stop.wait(self.poll)
+                self.stop.wait(self.poll)
 
     def _is_replaced(self, file: BinaryIO) -> bool:
         try:
@@ -168,17 +155,14 @@ class GrowingFile:
         return not os.path.samestat(now, os.fstat(file.fileno()))
 
 
-class SocketLines:
+class SocketLines(Arrivals):
     """The lines that a server at host:port sends, until it closes."""
-
-    live, again = True, False
-    bytes_total: int | None = None
 
     def __init__(self, address: str, *, idle: float | None = None, timeout: float = 10.0) -> None:
         host, _, port = address.rpartition(":")
         if not host or not port.isdigit() or not 0 < int(port) < 65536:
             raise BadInput(f"the address {shown(address)}; wanted host:port")
-        self.arrivals = Arrivals(address, idle)
+        super().__init__(address, idle)
         try:
             self._socket = socket.create_connection((host.strip("[]"), int(port)), timeout)
         except OSError as error:
@@ -186,44 +170,23 @@ class SocketLines:
                 f"cannot connect to {address}: {error.strerror or error}; is a server there?"
             ) from None
 
-    @property
-    def bytes_read(self) -> int:
-        """Since the beginning."""
-        return self.arrivals.bytes_read
-
-    @property
-    def files(self) -> Sequence[object]:
-        """Its name: it is no file for a cache."""
-        return [self.arrivals.name]
-
-    def key(self) -> str | None:
-        """None: what arrives is not kept."""
-        return None
-
-    @property
-    def stop(self) -> threading.Event:
-        """Set it to end."""
-        return self.arrivals.stop
-
     def __iter__(self) -> Iterator[Chunk]:
         if self._socket.fileno() < 0:
             raise BadInput("this was read already, and can be read only once; connect again")
-        self.arrivals.begun()
+        self.begun()
         with self._socket as connection:
             connection.settimeout(POLL)
-            while not self.arrivals.ended():
+            while not self.ended():
                 try:
                     more = connection.recv(CHUNK)
                 except TimeoutError:
                     continue
                 except OSError as error:
-                    raise BadInput(
-                        f"the connection to {self.arrivals.name} broke: {error.strerror}"
-                    ) from None
+                    raise BadInput(f"the connection to {self.name} broke: {error.strerror}") from None
                 if not more:
                     break
-                yield from self.arrivals.lines(more)
-            yield from self.arrivals.rest()
+                yield from self.lines(more)
+            yield from self.rest()
 
 
 def follow(

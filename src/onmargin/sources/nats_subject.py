@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import queue
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from ..errors import BadInput, extra, shown
 from .blocks import Source
@@ -16,18 +16,15 @@ from .opening import CHUNK, Chunk
 MOST_WAITING = 1 << 16  # messages; then the server is made to wait
 
 
-class NatsSubject:
+class NatsSubject(Arrivals):
     """Messages of a subject from the moment this is made; what the server had to drop is an error."""
-
-    live, again = True, False
-    bytes_total: int | None = None
 
     def __init__(self, url: str, subject: str, *, idle: float | None = None, timeout: int = 10) -> None:
         try:
             import nats
         except ImportError:
             raise extra("nats-py", "nats") from None
-        self.arrivals = Arrivals(f"nats subject {subject}", idle)
+        super().__init__(f"nats subject {subject}", idle)
         self._waiting: queue.Queue[bytes] = queue.Queue(MOST_WAITING)
         self._trouble: BaseException | None = None
         self._read = False
@@ -55,30 +52,11 @@ class NatsSubject:
             raise BadInput(f"cannot ask NATS at {shown(url)}: {said}; is a server there?") from None
         self._trouble = None
 
-    @property
-    def bytes_read(self) -> int:
-        """Since the beginning."""
-        return self.arrivals.bytes_read
-
-    @property
-    def files(self) -> Sequence[object]:
-        """Its name: it is no file for a cache."""
-        return [self.arrivals.name]
-
-    def key(self) -> str | None:
-        """None: what arrives is not kept."""
-        return None
-
-    @property
-    def stop(self) -> threading.Event:
-        """Set it to end."""
-        return self.arrivals.stop
-
     # ---- in the thread of the client
 
     async def _arrived(self, message: object) -> None:
         data = bytes(getattr(message, "data", b"")).rstrip(b"\n") + b"\n"
-        while not self.arrivals.stop.is_set():
+        while not self.stop.is_set():
             try:
                 self._waiting.put_nowait(data)
                 return
@@ -89,7 +67,7 @@ class NatsSubject:
         self._trouble = error
 
     async def _closed(self) -> None:
-        if self._trouble is None and not self.arrivals.stop.is_set():
+        if self._trouble is None and not self.stop.is_set():
             self._trouble = ConnectionError("the server closed the connection")
 
     # ---- in the caller's
@@ -98,14 +76,14 @@ class NatsSubject:
         if self._read:
             raise BadInput("this was read already, and can be read only once; subscribe again")
         self._read = True
-        self.arrivals.begun()
+        self.begun()
         try:
-            while not self.arrivals.ended():
+            while not self.ended():
                 more = self._taken()
-                yield from self.arrivals.lines(more)
+                yield from self.lines(more)
                 if not more and self._trouble is not None:
                     said = str(self._trouble) or type(self._trouble).__name__
-                    raise BadInput(f"{self.arrivals.name}: {said}; messages may be lost")
+                    raise BadInput(f"{self.name}: {said}; messages may be lost")
         finally:
             self.close()
 
@@ -126,7 +104,7 @@ class NatsSubject:
 
     def close(self) -> None:
         """Leave the server."""
-        self.arrivals.stop.set()
+        self.stop.set()
         leave = getattr(self._client, "close", None)
         if leave is not None and self._loop.is_running():
             try:

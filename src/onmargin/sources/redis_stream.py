@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import cast
 
 from ..errors import BadFile, BadInput, extra, shown
@@ -18,15 +17,12 @@ WAIT = 200  # milliseconds
 Entry = tuple[bytes, dict[bytes, bytes]]  # its id, its fields
 
 
-class RedisStream:
+class RedisStream(Arrivals):
     """Entries of a stream in order, from `start` on.
 
     start : "0" from the first, "$" only new ones, or the id of an entry: those after it.
     last : the id of the last entry that was handed on: the `start` to go on from.
     """
-
-    live = True
-    bytes_total: int | None = None
 
     def __init__(
         self, url: str, stream: str, *, field: str = "line", start: str = "0", idle: float | None = None
@@ -36,7 +32,7 @@ class RedisStream:
         except ImportError:
             raise extra("redis", "redis") from None
         self.stream, self.field, self.start, self.last = stream, field, start, start
-        self.arrivals = Arrivals(f"redis stream {stream}", idle)
+        super().__init__(f"redis stream {stream}", idle)
         self.again = start != "$" and idle is not None
         self._broken = redis.RedisError
         try:
@@ -47,36 +43,17 @@ class RedisStream:
         except (redis.RedisError, ValueError) as error:
             raise BadInput(f"cannot ask Redis at {shown(url)}: {error}; is a server there?") from None
 
-    @property
-    def bytes_read(self) -> int:
-        """Since the beginning."""
-        return self.arrivals.bytes_read
-
-    @property
-    def files(self) -> Sequence[object]:
-        """Its name: it is no file for a cache."""
-        return [self.arrivals.name]
-
-    def key(self) -> str | None:
-        """None: what arrives is not kept."""
-        return None
-
-    @property
-    def stop(self) -> threading.Event:
-        """Set it to end."""
-        return self.arrivals.stop
-
     def __iter__(self) -> Iterator[Chunk]:
-        self.arrivals.begun()
-        self.arrivals.bytes_read, self.last = 0, self.start
-        while not self.arrivals.ended():
+        self.begun()
+        self.bytes_read, self.last = 0, self.start
+        while not self.ended():
             try:
                 answer = self._server.xread({self.stream: self.last}, count=MANY, block=WAIT)
             except self._broken as error:
-                raise BadInput(f"cannot read {self.arrivals.name}: {error}") from None
+                raise BadInput(f"cannot read {self.name}: {error}") from None
             for _, entries in cast("list[tuple[bytes, list[Entry]]]", answer or []):
                 lines = [self._line(number, entry) for number, entry in entries]
-                yield from self.arrivals.lines(b"".join(lines))
+                yield from self.lines(b"".join(lines))
                 self.last = entries[-1][0].decode()
 
     def _line(self, number: bytes, entry: dict[bytes, bytes]) -> bytes:
@@ -84,7 +61,7 @@ class RedisStream:
         if line is None:
             names = [name.decode(errors="replace") for name in entry]
             raise BadFile(
-                f"{self.arrivals.name}, entry {number.decode()}: its fields are {shown(names)}; wanted "
+                f"{self.name}, entry {number.decode()}: its fields are {shown(names)}; wanted "
                 f"{shown(self.field)} (field=...)"
             )
         return line.rstrip(b"\n") + b"\n"
