@@ -41,6 +41,19 @@ def test_several_classes_ranked_and_rows_of_another_width(tmp_path, capsys):
     ].keys() == {"a", "b", "c"}
 
 
+def test_where_indices_begin_is_remembered(tmp_path, capsys):
+    data, other, kept = tmp_path / "a.svm", tmp_path / "b.svm", tmp_path / "m.onm"
+    lines = ["1 0:1\n", "-1 1:1\n"] * 20
+    data.write_text("".join(lines))
+    other.write_text("1 1:1\n")  # no index 0 here, but 1 is the second column all the same
+    for given in ([data], ["-", "--format", "svmlight"]):
+        if given[0] == "-":
+            assert run("learn", *given, "--save", kept, input=data.read_text()).returncode == 0
+        else:
+            assert within(capsys, "learn", *given, "--save", kept).returncode == 0
+        assert within(capsys, "predict", kept, other).stdout == "-1\n"
+
+
 def test_tables_are_read_by_the_names_of_their_columns(tmp_path, capsys):
     data, kept = write_csv(tmp_path / "a.csv"), tmp_path / "m.onm"
     assert within(capsys, "learn", data, "--save", kept).returncode == 0

@@ -16,6 +16,7 @@ from ..sources.blocks import Source
 from ..sources.by_name import ADDRESSES, format_of, module_of, open_source
 from ..sources.opening import Lines
 from ..sources.peeked import Peeked
+from ..sources.svmlight import is_zero_based
 from .naming import NUMBERS, SETS, require_task, task_of
 
 TAKEN = ("paths", "features", "bits", "interactions", "names", "rows", "on_error")  # not options of a source
@@ -76,6 +77,9 @@ class Reading:
             self.source = self.source.ahead()
         self.peeked = Peeked(self.source)
         block = self.peeked.first
+        begins = getattr(self.source.format, "begins", None)
+        if begins is not None:  # (of a pipe)
+            self.options["zero_based"] = begins == 0
         if block is None:
             raise BadInput(f"{', '.join(map(str, self.data))}: no example in it")
         if self.named and task is None:
@@ -86,13 +90,15 @@ class Reading:
         """Do lines begin with several labels, `1,3`? (Files are looked at; a pipe's task must be told.)"""
         if task is not None:
             return task == SETS
-        lines = Lines(self.data) if self.data[0].partition("://")[0] not in ADDRESSES else None
-        if lines is None or not lines.again or self.follow:
-            return False
-        for chunk in lines:
+        for chunk in Lines(self.data) if self._is_file() else ():
             begins = chunk.text.tobytes().split(b"\n", LOOKED_AT)[:LOOKED_AT]
             return any(b"," in (line.split(None, 1) or [b""])[0] for line in begins)
         return False
+
+    def _is_file(self) -> bool:
+        """Can it be looked at before it is read?"""
+        address = self.data[0].partition("://")[0] in ADDRESSES
+        return not address and not self.follow and Lines(self.data).again
 
     def _opened(self) -> Source:
         if self.named:
@@ -112,6 +118,9 @@ class Reading:
         taken = {name: value for name, value in given.items() if name in own}
         if self._sets:
             taken |= {"multilabel": True, "labels": self._all_labels(taken)}
+        if self.format == "svmlight" and "zero_based" not in given and self._is_file():
+            # other rows of this model are to be read alike, whether or not they have an index 0
+            taken["zero_based"] = self.options["zero_based"] = is_zero_based(self.data, self._sets)
         self.features = features_for(
             self.format, {name: value for name, value in given.items() if name not in own}, "text" in taken
         )

@@ -41,6 +41,7 @@ class Svmlight:
         if labels is not None and not multilabel:
             raise BadInput("labels= is for several labels a line; give multilabel=True too")
         self.chunks = chunks_of(paths)
+        self.begins: int | None = None  # the first index there may be, once it is known
         self.again, self.live, self.skipped = self.chunks.again, self.chunks.live, 0
         self.columns, self.zero_based, self.multilabel = columns, zero_based, multilabel
         self.labels = None if labels is None else {float(label): at for at, label in enumerate(labels)}
@@ -84,7 +85,7 @@ class Svmlight:
                     desk = Desk(self, chunk, room, lowest, grouped)  # refuses what is too wide
                 else:
                     desk.begin_with(lowest)
-            grouped = desk.grouped
+            grouped, self.begins = desk.grouped, lowest if known else None
             if desk.rows:
                 yield desk.block()
 
@@ -280,6 +281,13 @@ def stream(
         dtype=dtype, on_error=on_error,
     )  # fmt: skip
     return Source(format, rows=rows, columns=columns or 0)
+
+
+def is_zero_based(paths: Paths, multilabel: bool = False) -> bool:
+    """Do indices begin with 0? As `stream` finds it, of files that can be read again."""
+    format = Svmlight(paths, multilabel=multilabel, null=0.0, on_error="skip")
+    next(format.pieces(), None)
+    return format.begins == 0
 
 
 def read(
