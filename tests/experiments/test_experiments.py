@@ -34,7 +34,7 @@ NEED = {
 }
 
 
-LONG = ("imbalance", "digits", "letor")  # minutes with their seeds: in `make soak`
+LONG = ("imbalance", "digits", "letor", "topics")  # minutes with their seeds: in `make soak`
 
 
 @pytest.mark.parametrize(
