@@ -13,6 +13,7 @@ import typer
 
 from .. import __version__
 from . import algorithms, data, demo, label, learn, predict, show, sweep, warm
+from .light import lightly
 from .parameters import ANY
 
 SETTINGS = Path("onmargin.toml")
@@ -21,15 +22,15 @@ USAGE, INTERRUPTED = 2, 130  # exit codes
 app = typer.Typer(
     name="onmargin", no_args_is_help=False, rich_markup_mode=None, pretty_exceptions_enable=False
 )
-app.command("learn", context_settings=ANY)(learn.learn)
-app.command("predict", context_settings=ANY)(predict.predict)
-app.command("show")(show.show)
-app.command("sweep", context_settings=ANY)(sweep.sweep)
-app.command("label", context_settings=ANY)(label.label)
+app.command("learn", context_settings=ANY)(lightly(learn.learn))
+app.command("predict", context_settings=ANY)(lightly(predict.predict))
+app.command("show")(lightly(show.show))
+app.command("sweep", context_settings=ANY)(lightly(sweep.sweep))
+app.command("label", context_settings=ANY)(lightly(label.label))
 app.add_typer(data.app, name="data")
 app.command("algorithms")(algorithms.algorithms)
-app.command("warm")(warm.warm)
-app.command("demo")(demo.demo)
+app.command("warm")(lightly(warm.warm))
+app.command("demo")(lightly(demo.demo))
 
 
 def _version(wanted: bool) -> None:

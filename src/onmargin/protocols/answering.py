@@ -8,10 +8,10 @@ from typing import NamedTuple, Protocol, cast
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.pipeline import Pipeline
 
 from ..errors import BadInput
 from ..estimators.uniclass import PassiveAggressiveUniclass
+from ..features.piped import is_pipeline, last_step
 from ..features.texts import Texts
 from ..interface.asks import AsksForLabels
 from ..interface.groups import Grouped
@@ -56,7 +56,7 @@ class Answerer:
         if kind not in KINDS:
             raise BadInput(f"kind={kind!r}; wanted one of {', '.join(KINDS)}")
         self.model, self.kind = model, kind
-        inside = model.steps[-1][1] if isinstance(model, Pipeline) else model
+        inside = last_step(model)
         if not isinstance(inside, Learner | AsksForLabels):
             raise BadInput(f"got {type(model).__name__}; wanted a learner, or a Pipeline that ends in one")
         self.learner = inside
@@ -83,7 +83,7 @@ class Answerer:
         """Rows as wide as the model; columns beyond it were never learned and add nothing."""
         if isinstance(rows, Texts):
             return after_tabs(rows)
-        if isinstance(self.model, Pipeline) or not sp.issparse(rows):
+        if is_pipeline(self.model) or not sp.issparse(rows):
             return rows
         matrix, width = cast("sp.csr_matrix", rows), int(self.learner.n_features_in_)
         if matrix.shape[1] < width:
@@ -128,7 +128,7 @@ class Answerer:
 
 def _scores(model: object, learner: Grouped, rows: object, groups: np.ndarray | None) -> np.ndarray:
     """Scores of rows in groups."""
-    if isinstance(model, Pipeline):
+    if is_pipeline(model):
         rows = model[:-1].transform(rows)
     return np.asarray(learner.decision_function(rows))
 

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.pipeline import Pipeline
 
 from .. import __version__
 from ..errors import BadFile, BadInput, shown
 from ..estimators import every
 from ..estimators.sampler import SelectiveSampler
+from ..features.piped import is_pipeline
 from ..interface.asks import AsksForLabels
 from ..interface.classifier import Classifier
 from ..interface.learner import Learner
 from ..interface.state import State, restore_state, state_of
 from ..interface.twins import frozen
 from . import container
-from .pipelines import PREFIX, pack, unpack
 from .portable import MissingParts, packed, unpacked
+
+if TYPE_CHECKING:
+    from sklearn.pipeline import Pipeline
 
 PIPELINE = "Pipeline"  # in the place of a learner's class
 NOTES = "notes"  # beside it
@@ -52,7 +54,11 @@ def save(model: Any, path: Path, notes: Facts | None = None) -> None:
     >>> om.load(path).predict_one({"a": 1.0})
     'yes'
     """
-    facts, arrays = _facts_of_pipeline(model) if type(model) is Pipeline else _facts_of(model)
+    facts, arrays = (
+        _facts_of_pipeline(model)
+        if is_pipeline(model) and type(model).__name__ == PIPELINE
+        else _facts_of(model)
+    )
     container.write(path, facts if notes is None else facts | {NOTES: notes}, arrays)
 
 
@@ -83,6 +89,8 @@ def _facts_of(model: object) -> tuple[Facts, Arrays]:
 
 def _facts_of_pipeline(model: Pipeline) -> tuple[Facts, Arrays]:
     """Its steps, and the learner at its end."""
+    from .pipelines import pack  # (with scikit-learn's steps, which take long to load)
+
     learner, arrays = _facts_of(model.steps[-1][1])
     around, further = pack(model)
     facts = {"class": PIPELINE, "version": __version__, "around": around, "learner": learner}
@@ -112,6 +120,8 @@ def load(path: Path, parts: Parts = None) -> Any:
     try:
         if facts.get("class") != PIPELINE:
             return _learner(facts, arrays, parts, path)
+        from .pipelines import PREFIX, unpack
+
         further = {name: arrays.pop(name) for name in list(arrays) if name.startswith(PREFIX)}
         return unpack(facts["around"], further, _learner(facts["learner"], arrays, parts, path))
     except (MissingParts, BadFile, MemoryError):

@@ -6,10 +6,10 @@ import os
 from typing import NamedTuple, cast
 
 import numpy as np
-from sklearn.pipeline import Pipeline
 
 from ..errors import BadInput, OnmarginError
 from ..features.hashing import Names
+from ..features.piped import is_pipeline, last_step
 from ..interface.asks import AsksForLabels
 from ..interface.learner import Learner
 from .files import load, notes_of
@@ -38,7 +38,7 @@ class Portrait:
         self.path = os.fspath(path)
         self.whole = load(path)
         self.notes = notes_of(path)
-        inside = self.whole.steps[-1][1] if isinstance(self.whole, Pipeline) else self.whole
+        inside = last_step(self.whole)
         self.asks = inside if isinstance(inside, AsksForLabels) else None
         self.learner = cast("Learner", inside.inside() if isinstance(inside, AsksForLabels) else inside)
         self.shown = inside
@@ -48,7 +48,7 @@ class Portrait:
         """Plain values by name, those that the model has."""
         learner = self.learner
         found: dict[str, object] = {"model": type(self.shown).__name__, "parameters": self.parameters}
-        if isinstance(self.whole, Pipeline):
+        if is_pipeline(self.whole):
             found["steps"] = self.steps
         if getattr(learner, "_model", None) is None:
             return found | {"rounds": 0, "bytes": os.path.getsize(self.path)}
@@ -81,7 +81,7 @@ class Portrait:
     @property
     def steps(self) -> list[str]:
         """What makes its rows, in words."""
-        return [repr(step) for _, step in self.whole.steps[:-1]] if isinstance(self.whole, Pipeline) else []
+        return [repr(step) for _, step in self.whole.steps[:-1]] if is_pipeline(self.whole) else []
 
     @property
     def parameters(self) -> dict[str, object]:
@@ -106,7 +106,7 @@ class Portrait:
 
     def _names(self) -> Names | None:
         """The table of hashed names, where a step has one."""
-        steps = self.whole.steps[:-1] if isinstance(self.whole, Pipeline) else []
+        steps = self.whole.steps[:-1] if is_pipeline(self.whole) else []
         return next((step.names_ for _, step in steps if hasattr(step, "names_")), None)
 
     def _top(self, k: int) -> list[Weight]:

@@ -7,10 +7,9 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from sklearn.pipeline import Pipeline
-
 from ..errors import BadFile, BadInput, shown
 from ..estimators import every
+from ..features.piped import last_step
 from ..interface.asks import AsksForLabels
 from ..interface.fields import same
 from ..interface.learner import Learner
@@ -164,7 +163,7 @@ class Request:
 
 def learner_in(whole: object, path: object) -> Model:
     """The learner itself, of a Pipeline the last step."""
-    inside = whole.steps[-1][1] if isinstance(whole, Pipeline) else whole
+    inside = last_step(whole)
     if not isinstance(inside, Learner | AsksForLabels):
         raise BadFile(f"{path} holds a {type(inside).__name__}, which does not learn row by row")
     return inside

@@ -8,8 +8,8 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.pipeline import Pipeline
 
+from ..features.piped import piped
 from ..features.steps import FeatureStep
 from ..features.texts import Texts
 from ..sources.blocks import Rows, joined
@@ -85,7 +85,7 @@ class RawRows(NamedTuple):
 
     def whole(self, model: object) -> object:
         """The model, behind the features that it needs."""
-        return model if self.features is None else Pipeline([("features", self.features), ("model", model)])
+        return model if self.features is None else piped(self.features, model)
 
 
 def raw_rows(

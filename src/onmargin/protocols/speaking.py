@@ -6,14 +6,15 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from sklearn.pipeline import Pipeline
 
 from ..errors import BadInput, shown
+from ..features.piped import is_pipeline
 from ..interface.asks import AsksForLabels
 from ..interface.learner import Learner
 
 if TYPE_CHECKING:
     import pandas as pd
+    from sklearn.pipeline import Pipeline
 
 
 class Speaker(NamedTuple):
@@ -65,7 +66,7 @@ def _speaker(model: object, names: object) -> Speaker:
     """The learner inside, however it is wrapped."""
     inside = getattr(model, "best_estimator_", model)
     steps = None
-    if isinstance(inside, Pipeline):
+    if is_pipeline(inside):
         steps = inside[:-1] if len(inside) > 1 else None
         inside = inside[-1]
     if isinstance(inside, AsksForLabels):

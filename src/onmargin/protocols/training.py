@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple, cast
 
 import numpy as np
-from sklearn.pipeline import Pipeline
 
 from ..errors import BadInput, require_whole, shown
+from ..features.piped import is_pipeline, piped
 from ..interface.asks import AsksForLabels
 from ..interface.groups import Grouped
 from ..interface.learner import Learner
@@ -24,7 +24,6 @@ from .reading import Reading
 from .record import Record, now
 
 Model = Learner | AsksForLabels
-STEPS = ("features", "model")  # of the pipeline that goes into a file
 
 
 class Moment(NamedTuple):
@@ -75,7 +74,7 @@ class Training:
             raise BadInput(f"{', '.join(reading.data)} can be read only once; one pass, or keep it in a file")
         self.model, self.reading, self.record = model, reading, record
         self.features = reading.features
-        if isinstance(whole, Pipeline):
+        if is_pipeline(whole):
             self.features = whole.steps[0][1] if len(whole) == 2 else whole[:-1]
         self._whole = whole
         self.path, self.every, self.two, self.traced = path, every, two, traced
@@ -88,7 +87,7 @@ class Training:
         """What is saved: the model, behind its features where rows are raw."""
         if self._whole is not None or self.features is None:
             return self.model if self._whole is None else self._whole
-        return Pipeline(list(zip(STEPS, (self.features, self.model), strict=True)))
+        return piped(self.features, self.model)
 
     def interrupt(self) -> None:
         """Stop after the block at hand; for a handler of signals: while it waits for data, at once."""

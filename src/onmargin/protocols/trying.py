@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from sklearn.pipeline import Pipeline
 
 from ..errors import BadInput
+from ..features.piped import piped
 from ..features.steps import FeatureStep
 from ..features.texts import Texts
 from ..results.sweep_result import SweepResult
@@ -30,7 +30,7 @@ class Tried(NamedTuple):
     def best(self) -> object:
         """The best model, behind the features that it needs."""
         model = self.result.best_model
-        return model if self.features is None else Pipeline([("features", self.features), ("model", model)])
+        return model if self.features is None else piped(self.features, model)
 
 
 def tried(

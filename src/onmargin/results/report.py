@@ -14,10 +14,10 @@ from itertools import groupby
 from pathlib import Path
 
 import numpy as np
-from sklearn.pipeline import Pipeline
 
 from .. import __version__
 from ..errors import OnmarginError, extra
+from ..features.piped import is_pipeline, last_step
 from .confusion import Confusion
 from .progress import Progress
 
@@ -75,7 +75,7 @@ def page(
     counted: Confusion | None = None,
 ) -> str:
     """The page as text; the same run gives the same bytes."""
-    learner = _learner(model)
+    learner = last_step(model)
     name = type(learner).__name__
     sections = [
         ("", f"<pre>{_safe(command)}</pre>"),
@@ -215,16 +215,12 @@ def _versions() -> dict[str, object]:
     return found | {"system": f"{platform.system()} {platform.machine()}"}
 
 
-# ---- a Pipeline, or the learner itself
-
-
-def _learner(model: object) -> object:
-    return model.steps[-1][1] if isinstance(model, Pipeline) else model
+# ---- the steps before the learner
 
 
 def _names(model: object) -> object:
     """What the steps before the learner call its columns; None: as the learner knows them."""
-    if not isinstance(model, Pipeline) or len(model) < 2:
+    if not is_pipeline(model) or len(model) < 2:
         return None
     try:
         return model[:-1].get_feature_names_out()
