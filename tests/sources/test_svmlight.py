@@ -253,3 +253,48 @@ def test_options_are_checked():
     with pytest.raises(BadInput, match="no example"):
         svmlight.read(given("# nothing\n\n"))
     assert om.sources.svmlight is svmlight
+
+
+def test_two_threads_read_what_one_reads(tmp_path):
+    """Halves of a chunk: the same blocks, the same places of what is wrong, as many skipped."""
+    draw, path = random.Random(0), tmp_path / "a.svm"
+    lines = [
+        f"{draw.choice((-1, 1))} qid:{at // 50} "
+        + " ".join(f"{index}:{draw.random():.4g}" for index in sorted(draw.sample(range(1, 300), 20)))
+        for at in range(3000)
+    ]
+
+    def write(*bad: int) -> None:
+        path.write_text("\n".join("nonsense" if at in bad else line for at, line in enumerate(lines)) + "\n")
+
+    def chunked(**options: object) -> om.sources.blocks.Source:
+        chunks = Lines(path, size=200_000, keep=False)
+        return svmlight.stream(chunks, rows=700, **options)
+
+    write()
+    for one, two in zip(chunked(), chunked().ahead(), strict=True):
+        same(two.rows, one.rows)
+        assert np.array_equal(two.targets, one.targets) and np.array_equal(two.groups, one.groups)
+    for bad in (100, 1400, 1500, 2999):
+        write(bad)
+        said = []
+        for source in (chunked(), chunked().ahead()):
+            with pytest.raises(BadFile, match=f"line {bad + 1}, column 1") as refused:
+                list(source)
+            said.append(str(refused.value))
+        assert said[0] == said[1]
+    write(3, 900, 901, 1499, 2500)
+    one, two = chunked(on_error="skip"), chunked(on_error="skip").ahead()
+    count = [sum(block.rows.shape[0] for block in source) for source in (one, two)]
+    assert count == [2995, 2995] and one.skipped == two.skipped == 5
+
+
+def test_what_is_read_whole_is_what_blocks_are_joined():
+    from onmargin.sources.blocks import joined
+
+    text = "\n".join(f"{at % 2} {at % 7 + 1}:{at} {at % 5 + 9}:-1" for at in range(5000)) + "\n"
+    whole = svmlight.read(given(text))
+    pieces = joined(list(svmlight.stream(given(text), rows=64, columns=whole[0].shape[1])))
+    same(whole[0], pieces.rows)
+    assert np.array_equal(whole[1], pieces.targets)
+    assert whole[0].indptr.dtype == whole[0].indices.dtype == np.int32

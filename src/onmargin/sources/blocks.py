@@ -12,6 +12,7 @@ import scipy.sparse as sp
 
 from ..errors import BadInput, extra, require_whole, shown
 from .ahead import overlapped
+from .gathered import Gathered
 
 # CSR, an array, a frame, a table of pyarrow, texts: whatever has a length or a shape, and can be cut.
 Rows: TypeAlias = sp.csr_matrix
@@ -137,10 +138,16 @@ class Source:
             yield block
 
     def ahead(self, blocks: int = 2) -> Source:
-        """The same, read by a thread that is up to so many blocks ahead: reading and learning overlap."""
+        """The same, read by a thread that is up to so many blocks ahead: reading and learning overlap.
+
+        Where the format can, two threads parse.
+        """
         require_whole("blocks", blocks)
         twin = copy(self)
         twin.depth = int(blocks)
+        in_halves = getattr(self.format, "in_halves", None)
+        if in_halves is not None:
+            twin.format = in_halves()
         return twin
 
     def cached(self, path: str | os.PathLike[str] | None = None) -> Source:
@@ -188,10 +195,18 @@ class Source:
     def whole(self) -> Block:
         """All that there is, as one block."""
         as_they_come = self.features is None and not self.depth
-        blocks = list(self.format.pieces() if as_they_come else self.blocks())
+        blocks: list[Block] = []
+        gathered = Gathered()
+        for piece in self.format.pieces() if as_they_come else self.blocks():
+            if sp.issparse(piece.rows):
+                gathered.add(piece.rows, self.bytes_read / self.bytes_total if self.bytes_total else 0.0)
+                piece = piece._replace(rows=None)
+            blocks.append(piece)
         if not blocks:
             raise BadInput("the source holds no example")
         block = joined(blocks)
+        if gathered.starts:
+            block = block._replace(rows=csr(*gathered.arrays()))
         self.seen = height(block.rows)
         return self._made(block) if as_they_come else block
 

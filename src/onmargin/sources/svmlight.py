@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from copy import copy
 from typing import cast
 
 import numpy as np
@@ -12,10 +15,11 @@ from ..errors import BadFile, BadInput, require_whole, shown
 from ..features.matrices import read_only
 from .blocks import ROWS as BLOCK
 from .blocks import Block, Rows, Source, Targets, csr, require_on_error
-from .opening import Chunk, Chunks, Lines, Paths
+from .opening import NEWLINE, Chunk, Chunks, Lines, Paths
 from .parsing import svmlight as lines
 
 CHUNK = 4 << 20  # bytes
+LEAST = 1 << 16  # bytes of a chunk that two threads share
 WIDEST = lines.LAST_INDEX + 1  # columns
 
 
@@ -46,6 +50,7 @@ class Svmlight:
         self.columns, self.zero_based, self.multilabel = columns, zero_based, multilabel
         self.labels = None if labels is None else {float(label): at for at, label in enumerate(labels)}
         self.null, self.dtype, self.on_error = null, dtype, on_error
+        self.threads = 1
 
     @property
     def bytes_read(self) -> int:
@@ -68,26 +73,43 @@ class Svmlight:
         files = self.chunks.key()
         return None if files is None else f"svmlight {options!r} {self.on_error} {files}"
 
+    def in_halves(self) -> Svmlight:
+        """The same, each chunk parsed by two threads (the parser lets go of the interpreter)."""
+        twin = copy(self)
+        twin.threads = 2
+        return twin
+
     def pieces(self) -> Iterator[Block]:
         """The rows of every chunk."""
-        self.skipped = 0
-        grouped, lowest, known = lines.UNKNOWN, 0 if self.zero_based is True else 1, self.zero_based != "auto"
-        room = None
-        for chunk in self.chunks:
-            room = room_for(len(chunk.text), room)
-            if known:
-                desk = Desk(self, chunk, room, lowest, grouped)
-            else:
-                before, desk = self.skipped, Desk(self, chunk, room, 0, grouped, unclear=True)
-                known, lowest = desk.lowest < WIDEST, min(desk.lowest, 1)
-                if desk.width - lowest > (self.columns or WIDEST):
-                    self.skipped = before
-                    desk = Desk(self, chunk, room, lowest, grouped)  # refuses what is too wide
+        self.skipped, self.begins = 0, None if self.zero_based == "auto" else int(not self.zero_based)
+        grouped, rooms = lines.UNKNOWN, Rooms()
+        with ThreadPoolExecutor(1) if self.threads > 1 else nullcontext() as helper:
+            for chunk in self.chunks:
+                if self.begins is None:
+                    desks = [self._first(chunk, rooms, grouped)]
+                elif helper is None or grouped == lines.UNKNOWN:
+                    desks = [Desk(self, chunk, rooms.of(chunk), self.begins, grouped)]
                 else:
-                    desk.begin_with(lowest)
-            grouped, self.begins = desk.grouped, lowest if known else None
-            if desk.rows:
-                yield desk.block()
+                    first, second = halves(chunk)
+                    room, begins = rooms.of(second, 1), self.begins
+                    other = helper.submit(Desk, self, second, room, begins, grouped)
+                    desks = [Desk(self, first, rooms.of(first), begins, grouped), other.result()]
+                for desk in desks:
+                    grouped, block = desk.grouped, desk.block() if desk.rows else None
+                    self.skipped += desk.skipped
+                    if block is not None:
+                        yield block
+
+    def _first(self, chunk: Chunk, rooms: Rooms, grouped: int) -> Desk:
+        """Rows until it is known where indices begin."""
+        desk = Desk(self, chunk, rooms.of(chunk), 0, grouped, unclear=True)
+        lowest = min(desk.lowest, 1)
+        if desk.lowest < WIDEST:
+            self.begins = lowest
+        if desk.width - lowest > (self.columns or WIDEST):
+            return Desk(self, chunk, rooms.of(chunk), lowest, grouped)  # refuses what is too wide
+        desk.begin_with(lowest)
+        return desk
 
 
 class Desk:
@@ -105,6 +127,7 @@ class Desk:
         self.format, self.chunk, self.room = format, chunk, room
         self.text = read_only(chunk.text)
         self.bad: set[int] = set()  # rows, where bad lines are skipped
+        self.skipped = 0  # lines
         columns = format.columns if format.columns is not None and not unclear else WIDEST
         null = format.null
         rules = lines.Rules(
@@ -114,7 +137,7 @@ class Desk:
         state[lines.LOWEST], state[lines.GROUPED] = WIDEST, grouped
         while (error := lines.parse_lines(self.text, state, self.room, rules)) != lines.DONE:
             self._refuse(int(state[lines.AT]), int(state[lines.LENGTH]), error)
-            state[lines.AT] = self._next_line(int(state[lines.AT]))
+            state[lines.AT] = next_line(chunk.text, int(state[lines.AT]))
         self.rows, self.entries = int(state[lines.ROWS]), int(state[lines.ENTRIES])
         self.width, self.labels = int(state[lines.WIDTH]), int(state[lines.LABELS])
         self.lowest, self.grouped = int(state[lines.LOWEST]), int(state[lines.GROUPED])
@@ -132,7 +155,7 @@ class Desk:
         """Stop, or count the line."""
         unclear = error == lines.TOO_LOW and self.format.zero_based == "auto"
         if self.format.on_error == "skip" and not unclear:
-            self.format.skipped += 1
+            self.skipped += 1
             return
         wanted = lines.WANTED[error]
         if error == lines.TOO_WIDE:
@@ -146,14 +169,7 @@ class Desk:
             raise self.chunk.refusal(at, length, wanted)
         if row not in self.bad:
             self.bad.add(row)
-            self.format.skipped += 1
-
-    def _next_line(self, at: int) -> int:
-        rest = self.chunk.text[at:]
-        step = 256
-        while not (found := np.flatnonzero(rest[:step] == 10)).size:
-            step *= 16
-        return at + int(found[0]) + 1
+            self.skipped += 1
 
     def _read_later(self, count: int) -> None:
         """Numbers of many digits: Python reads them exactly."""
@@ -178,7 +194,7 @@ class Desk:
         twice = np.setdiff1d(twice, made.indptr)
         for row in np.unique(np.searchsorted(made.indptr, twice, side="right") - 1).tolist():
             at = int(room.lines[row])
-            length = self._next_line(at) - at - 1
+            length = next_line(self.chunk.text, at) - at - 1
             self._refuse_row(row, at, length, "every index of a line only once")
         room.values[: self.entries], room.indices[: self.entries] = made.data, made.indices
 
@@ -204,7 +220,7 @@ class Desk:
         for at in np.flatnonzero(np.isinf(single)).tolist():
             row = int(np.searchsorted(self.room.starts[1 : self.rows + 1], at, side="right"))
             line = int(self.room.lines[row])
-            length = self._next_line(line) - line - 1
+            length = next_line(self.chunk.text, line) - line - 1
             self._refuse_row(row, line, length, "numbers within float32")
         return single
 
@@ -225,6 +241,37 @@ class Desk:
                     continue
                 table[row, self.format.labels[label]] = 1
         return table
+
+
+def next_line(text: np.ndarray, at: int) -> int:
+    """Where the line after this place begins; every line ends with a newline."""
+    rest = text[at:]
+    step = 256
+    while not (found := np.flatnonzero(rest[:step] == NEWLINE)).size:
+        step *= 16
+    return at + int(found[0]) + 1
+
+
+def halves(chunk: Chunk) -> tuple[Chunk, Chunk]:
+    """The lines of a chunk in two parts of about one size (of a small one the second is empty)."""
+    size = len(chunk.text)
+    middle = next_line(chunk.text, size // 2) if size > LEAST else size
+    first, second = chunk.text[:middle], chunk.text[middle:]
+    return chunk._replace(text=first), chunk._replace(
+        text=second, line=chunk.line + int(np.count_nonzero(first == NEWLINE))
+    )
+
+
+class Rooms:
+    """Room for the rows of chunks, one for each thread; what a block does not take along serves again."""
+
+    def __init__(self) -> None:
+        self.kept: dict[int, lines.Room] = {}
+
+    def of(self, chunk: Chunk, thread: int = 0) -> lines.Room:
+        """Room for this one."""
+        self.kept[thread] = room_for(len(chunk.text), self.kept.get(thread))
+        return self.kept[thread]
 
 
 def room_for(size: int, before: lines.Room | None = None) -> lines.Room:
