@@ -12,8 +12,12 @@ export PYTHONDONTWRITEBYTECODE :=
 demo: .venv/cli
 	$(BIN)/onmargin demo --figure out/demo.png
 
+# Tests of formulas and of the Python around the loops that are marked `uncompiled` run as plain Python: compiling what
+# they alone use would take minutes. `make soak` has them as machine code.
 test: .venv/dev servers
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -m 'not soak and not uncompiled'
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -m 'uncompiled and not soak' \
+	  $$(grep -rl --include='test_*.py' 'soaking import.*uncompiled' tests)
 
 # What takes long by nature: long streams, crash loops, big fuzz; at most 20 minutes.
 soak: .venv/dev servers

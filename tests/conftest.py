@@ -4,7 +4,8 @@ Order: tests whose loops share parts lie together. Two workers begin with a half
 other's end when they are done (`--dist worksteal`), so few parts are compiled in both.
 
 Soak: with ONMARGIN_SOAK=1 (as `make soak` sets it) property tests belong to it too, with more streams than
-in `make test`; `soaking.py` has what other tests need to be longer there.
+in `make test`, and so does what `make test` runs as plain Python; `soaking.py` has what others need to be
+longer there.
 
 Skips: see `skipping.py`.
 
@@ -58,9 +59,11 @@ def pytest_collection_finish() -> None:
 
 
 def soak_properties(items: list[pytest.Item]) -> None:
-    """Mark property tests, and draw more examples for each (where Hypothesis keeps the number is private)."""
+    """Mark what belongs; draw more examples of each property (their number lies in a private place)."""
     longer = set()
     for item in items:
+        if item.get_closest_marker("uncompiled"):
+            item.add_marker("soak")
         test = getattr(item, "obj", None)
         if is_hypothesis_test(test) and item.name not in AS_IT_IS:
             item.add_marker("soak")

@@ -1,4 +1,9 @@
-"""Tests with two forms: `make test` plays the short one, `make soak` (ONMARGIN_SOAK=1) the long one."""
+"""Tests with two forms: `make test` plays the short one, `make soak` (ONMARGIN_SOAK=1) the long one.
+
+`@uncompiled` (or `pytestmark = uncompiled`) is of the same kind: such tests are about formulas, or about the
+Python around the loops, and compiling what they alone use would take minutes. `make test` runs them as plain
+Python, in a run of its own with NUMBA_DISABLE_JIT=1; `make soak`, and `pytest FILE`, as machine code.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +14,7 @@ from typing import Any
 import pytest
 
 SOAKING = os.environ.get("ONMARGIN_SOAK") == "1"
+uncompiled = pytest.mark.uncompiled
 
 
 def soaked(test: Callable[..., Any]) -> Callable[..., Any]:

@@ -15,6 +15,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import onmargin as om
 from onmargin.errors import BadInput
 
+from ..soaking import either, soaked
 from . import refusals
 from .test_banditron import DICTS, LABELS, LUCK, WEIGHT, X, Y, bandit, chances, oracle, play, weights_of
 
@@ -348,6 +349,7 @@ def test_threads_that_act_and_reward_lose_nothing():
     assert model.n_features_in_ == 4 + 3 * each
 
 
+@soaked
 def test_files_written_while_others_play_are_whole(tmp_path):
     """Weights, names and actions of one moment."""
     stop, failed = threading.Event(), []
@@ -365,7 +367,7 @@ def test_files_written_while_others_play_are_whole(tmp_path):
     thread = threading.Thread(target=plays)
     thread.start()
     try:
-        for _ in range(15):
+        for _ in range(either(5, 15)):
             om.save(model, tmp_path / "m.onm")
             twin = om.load(tmp_path / "m.onm")
             assert twin.n_rewards_ == twin.t_

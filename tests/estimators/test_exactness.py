@@ -44,6 +44,7 @@ ORDER = {True: "shuffle", False: "cyclic"}
 EVERY = [(name, classes) for classes in (2, 3) for name in sorted(CLASSIFIERS)]
 THREE_FROM_CSR = ("pa1", "mira", "arow", "arow, full", "second order")
 COMPILED = [(name, classes) for name, classes in EVERY if classes == 2 or name in THREE_FROM_CSR]
+LONG = (("mira", 3), ("second order", 3))  # `make soak` compiles what no other test uses of them
 COMPARISONS = Comparisons("tests.estimators.test_exactness")
 
 
@@ -118,7 +119,10 @@ def dense_csr_and_dicts(name, classes):
     yield [one.predict_one(dict(enumerate(x))) for x in X[:10].tolist()], dense.predict(X[:10])
 
 
-@pytest.mark.parametrize("name, classes", COMPILED)
+@pytest.mark.parametrize(
+    "name, classes",
+    [pytest.param(*case, marks=[pytest.mark.soak] if case in LONG else []) for case in COMPILED],
+)
 def test_dense_csr_and_dicts_agree(name, classes):
     for found, wanted in dense_csr_and_dicts(name, classes):
         np.testing.assert_allclose(found, wanted, atol=1e-9)

@@ -14,7 +14,10 @@ from sklearn.metrics import pairwise
 
 import onmargin as om
 
+from ..soaking import uncompiled
 from .kernel_refusals import TABLE, X, Y, perceptron
+
+pytestmark = uncompiled
 
 THREE = np.digitize(X[:, 0], [-0.5, 0.5])
 SETS = (X[:, :2] > 0).astype(int)

@@ -11,7 +11,10 @@ import scipy.sparse as sp
 
 import onmargin as om
 
+from ..soaking import uncompiled
 from ..students import as_fixed, plain
+
+pytestmark = uncompiled
 
 CLASSIFIERS = [
     om.Perceptron, om.PassiveAggressiveClassifier, om.MIRA, om.AROW, om.SoftConfidenceWeighted,

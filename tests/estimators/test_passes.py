@@ -11,7 +11,10 @@ from sklearn.exceptions import ConvergenceWarning
 
 import onmargin as om
 
+from ..soaking import uncompiled
 from ..students import plain, plainly
+
+pytestmark = uncompiled
 
 CLASSIFIERS = [
     om.Perceptron, om.PassiveAggressiveClassifier, om.MIRA, om.AROW, om.SoftConfidenceWeighted,

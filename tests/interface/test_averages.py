@@ -11,6 +11,10 @@ from sklearn.base import clone
 
 import onmargin as om
 
+from ..soaking import uncompiled
+
+pytestmark = uncompiled
+
 draw = np.random.default_rng(6)
 X = draw.normal(size=(60, 3))
 Y = (X[:, 0] - 0.5 * X[:, 1] + 0.6 * draw.normal(size=60) > 0).astype(int)

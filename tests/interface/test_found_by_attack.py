@@ -14,6 +14,8 @@ import onmargin as om
 from onmargin.errors import BadFile, BadInput
 from onmargin.protocols import container
 
+from ..soaking import uncompiled
+
 DRAW = np.random.default_rng(4)
 X = DRAW.normal(size=(40, 3))
 Y = (X[:, 0] > 0).astype(int)
@@ -30,6 +32,7 @@ def test_an_answer_about_a_name_never_met_leaves_what_was_counted(inner):
     assert model.n_queries_ == 3 and not model.query_one({"a": 1.0})
 
 
+@uncompiled
 def test_a_learner_that_forgets_forgets_in_dicts_too():
     table = om.FTRLClassifier(rate=0.3, horizon=5.0).partial_fit(X, Y, classes=[0, 1])
     dicts = om.FTRLClassifier(rate=0.3, horizon=5.0, classes=[0, 1])
@@ -123,11 +126,13 @@ def test_no_table_for_a_model_that_grows_by_numbers(call, table):
     assert "\n" not in str(refused.value)
 
 
+@uncompiled
 def test_a_sampler_around_a_learner_with_an_order_of_its_own():
     model = om.SelectiveSampler(om.Pegasos(), random_state=0).fit(X, Y)
     assert 0 < model.n_queries_ <= len(X)
 
 
+@uncompiled
 def test_a_sampler_around_a_learner_with_costs():
     cost = np.array([[0.0, 1.0, 2.0], [1.0, 0.0, 1.0], [2.0, 1.0, 0.0]])
     labels = np.digitize(X[:, 0], [-0.5, 0.5])

@@ -8,6 +8,10 @@ import pytest
 
 import onmargin as om
 
+from ..soaking import uncompiled
+
+pytestmark = uncompiled
+
 DRAW = np.random.default_rng(4)
 
 

@@ -7,6 +7,10 @@ import onmargin as om
 from onmargin.errors import OnmarginError
 from onmargin.features.slots import Packer, Slots
 
+from ..soaking import uncompiled
+
+pytestmark = uncompiled
+
 LEARNERS = [
     lambda: om.PassiveAggressiveClassifier(),
     lambda: om.Perceptron(init="random", random_state=0),

@@ -14,6 +14,10 @@ import onmargin as om
 from onmargin.errors import BadInput
 from onmargin.interface.labels import Labels
 
+from ..soaking import uncompiled
+
+pytestmark = uncompiled
+
 DRAW = np.random.default_rng(8)
 X = DRAW.normal(size=(60, 4))
 TWO = np.where(DRAW.random(60) < 0.2, 1, 0) ^ (X @ [1.0, -1.0, 0.5, 0.0] > 0)

@@ -16,6 +16,8 @@ from sklearn.preprocessing import scale
 import onmargin as om
 from onmargin.errors import BadInput
 
+from ..soaking import uncompiled
+
 draw = np.random.default_rng(2)
 X = draw.normal(size=(120, 4))
 Y = (X @ draw.normal(size=(4, 3)) + 0.3 * draw.normal(size=(120, 3))).argmax(axis=1)
@@ -101,12 +103,14 @@ def test_our_own_task_written_by_a_user_is_ours_bit_for_bit():
     assert runs[0].regret(comparator) == pytest.approx(runs[1].regret(comparator), rel=1e-12)
 
 
+@uncompiled
 @pytest.mark.parametrize("task", [("highest", over_rivals), (best, "top"), ("highest", "top", "differs")])
 def test_each_word_may_be_ours_by_name(task):
     model = own(om.Recipe(task=task, step="pa1")).partial_fit(X, Y)
     assert_array_equal(model.coef_, own().partial_fit(X, Y).coef_)
 
 
+@uncompiled
 def test_numbers_too():
     def gap(scores, target, hyper, pull):
         pull[0] = 1.0 if target >= scores[0] else -1.0
@@ -123,6 +127,7 @@ def test_numbers_too():
     refused(lambda: own(theirs).partial_fit(X, Y), "OnlineRegressor")
 
 
+@uncompiled
 def test_a_quantile_is_what_it_says():
     y = X[:, 0] + draw.exponential(size=120)
     for share in (0.2, 0.8):
@@ -147,6 +152,7 @@ def test_blocks_dicts_and_answers_agree():
         assert each.mistakes == run.mistakes and each.predictions.tolist() == run.predictions.tolist()
 
 
+@uncompiled
 def test_wrong_says_what_is_a_mistake():
     y = np.digitize(NUMBERS, np.quantile(NUMBERS, [0.2, 0.4, 0.6, 0.8]))
     run = om.progressive(own(GRADES, classes=range(5)), X, y)
@@ -156,6 +162,7 @@ def test_wrong_says_what_is_a_mistake():
         assert run.mistakes == (np.abs(run.predictions - y) > 1).sum()
 
 
+@uncompiled
 def test_two_classes_have_an_output_each():
     y = (Y > 0).astype(int)
     for recipe in (OWN, GRADES):
@@ -164,6 +171,7 @@ def test_two_classes_have_an_output_each():
         assert model.score(X, np.array(["a", "b"])[y]) > 0.8
 
 
+@uncompiled
 def test_grades_are_nearer_than_classes():
     """442 patients in five grades: how far off is the answer? (The example of the docs.)"""
     table, y = load_diabetes(return_X_y=True)
@@ -180,6 +188,7 @@ def test_grades_are_nearer_than_classes():
 # ---- kept
 
 
+@uncompiled
 def test_functions_come_back_through_parts(tmp_path):
     model = own(GRADES).partial_fit(X[:60], Y[:60])
     om.save(model, tmp_path / "m.onm")
@@ -199,6 +208,7 @@ def test_functions_come_back_through_parts(tmp_path):
     refused(lambda: om.save(own(namesakes), tmp_path / "n.onm"), "rename one")
 
 
+@uncompiled
 def test_copies_are_the_same():
     model = own(GRADES).partial_fit(X, Y)
     for twin in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
@@ -324,6 +334,7 @@ def test_a_task_that_goes_mad_changes_nothing(task, said):
     assert model.t_ == rounds + 1 and model.n_features_in_ == 4
 
 
+@uncompiled
 @pytest.mark.parametrize("task", [("highest", "top"), ("highest", over_rivals), ("highest", "top", "never")])
 def test_our_names_in_a_task_of_ones_own_are_shown_and_kept(task, tmp_path):
     recipe = om.Recipe(task, step="pa1")

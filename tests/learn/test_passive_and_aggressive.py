@@ -9,7 +9,10 @@ from numpy.testing import assert_allclose
 import onmargin as om
 
 from ..oracles import ORACLES
+from ..soaking import uncompiled
 from ..students import problem_of, stream, student
+
+pytestmark = uncompiled
 
 PA = sorted(name for name in ORACLES if name.startswith("pa"))
 ONE_DEMAND = [name for name in PA if not name.endswith((".all", ".calibrated"))]

@@ -14,6 +14,7 @@ from sklearn.model_selection import GridSearchCV
 
 import onmargin as om
 
+from ..soaking import uncompiled
 from ..students import PLAIN, stream
 
 EXACT = {"rtol": 1e-12, "atol": 1e-12}
@@ -48,6 +49,7 @@ def run_both(name, model, expected, dense):
     assert 0 < runs[0].updates < len(X)
 
 
+@uncompiled
 @pytest.mark.parametrize("dense", [True, False], ids=["dense", "csr"])
 @pytest.mark.parametrize("problem", ["binary", "top"])
 @pytest.mark.parametrize("name", IDENTITIES)
@@ -57,6 +59,7 @@ def test_recipe_equals_the_learner(name, problem, dense):
     run_both(f"pa1.{problem}", om.OnlineClassifier(recipe, average=True, **numbers), expected, dense)
 
 
+@uncompiled
 @pytest.mark.parametrize("step", ["pa", "pa1", "pa2"])
 def test_recipe_for_numbers_equals_the_learner(step):
     recipe = om.Recipe("regression", loss="epsilon_insensitive", step=step)
@@ -64,6 +67,7 @@ def test_recipe_for_numbers_equals_the_learner(step):
     run_both("pa1.regression", model, om.PassiveAggressiveRegressor(step=step, C=0.3, epsilon=0.2), True)
 
 
+@uncompiled
 def test_other_tasks_equal_their_learners():
     """One against all (Pegasos), and the Perceptron that shares its step among all rivals."""
     apart = om.OnlineClassifier(hinge("unit", "shrunk", "one_vs_all"), lam=0.1)

@@ -12,7 +12,10 @@ from scipy.optimize import minimize
 
 import onmargin as om
 
+from ..soaking import uncompiled
 from ..students import plain
+
+pytestmark = uncompiled
 
 STEPS = ("pa", "pa1", "pa2")
 SEEDS = range(8)

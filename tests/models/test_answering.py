@@ -12,6 +12,8 @@ import onmargin as om
 from onmargin.compiled import threads
 from onmargin.errors import BadInput
 
+from ..soaking import uncompiled
+
 DRAW = np.random.default_rng(5)
 X = DRAW.normal(size=(400, 30)) * (DRAW.random((400, 30)) < 0.6)
 Y = (X @ DRAW.normal(size=(30, 10))).argmax(axis=1)
@@ -69,6 +71,7 @@ MADE = {
 }  # fmt: skip
 
 
+@uncompiled
 @pytest.mark.parametrize("name", MADE)
 @pytest.mark.parametrize("labels", [Y, Y % 2], ids=["ten", "two"])
 def test_a_few_rows_are_answered_as_all_are(name, labels):

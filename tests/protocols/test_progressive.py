@@ -4,6 +4,7 @@ import matplotlib
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from tests.soaking import uncompiled
 
 import onmargin as om
 from onmargin.errors import BadInput
@@ -97,6 +98,7 @@ def test_open_streams_of_both_kinds_agree_and_first_answers_none():
     )
 
 
+@uncompiled
 @pytest.mark.parametrize("kind", ["ranking", "calibrated"])
 def test_label_sets(kind):
     X, y = stream(4)
@@ -205,6 +207,7 @@ def test_every_sets_the_points_of_the_curve():
         assert one.curve()[0].tolist() == [50, 100, 150, 200]
 
 
+@uncompiled
 @pytest.mark.parametrize("kind", ["ranking", "calibrated"])
 def test_label_sets_scored_by_the_model_agree_for_arrays_and_dicts(kind):
     X, y = stream(4)
@@ -286,6 +289,7 @@ def sometimes(space, scores, now, hyper):
     return now.clock % 3 == 0
 
 
+@uncompiled
 @pytest.mark.parametrize("query", [never, sometimes])
 def test_mistakes_are_counted_whether_the_label_was_asked_for_or_not(query):
     X, y = stream(2)
