@@ -115,8 +115,26 @@ def _resumed(model: Any, examples: list[Round], known: list[Round]) -> Contestan
     )
 
 
+def _acting(examples: list[Round]) -> Contestant:
+    """An action and its reward."""
+
+    def play_all(model: om.Banditron) -> int:
+        earned = 0
+        for x, target in examples:
+            action = model.act_one(x)
+            earned += action.label == target
+            model.reward_one(action.id, action.label == target)
+        return earned
+
+    return Contestant(
+        play_all,
+        lambda earned: earned / len(examples),
+        lambda: om.Banditron(classes=[False, True], random_state=0, **EXACT),
+    )
+
+
 def others(quick: bool) -> Work:
-    """Learners whose round needs more than its row: a kernel, a reservoir; 10 numbers."""
+    """Learners whose round needs more than its row: a kernel, a reservoir, an action; 10 numbers."""
     before, rounds = (200, 100) if quick else (700, 300)
     stream = number_dicts(before + rounds)
     known, examples = stream[:before], stream[before:]
@@ -126,10 +144,12 @@ def others(quick: bool) -> Work:
         "kernel": _resumed(kernelled, examples, known),
         "by hand": _kernel_by_hand(examples, known),
         "paired": _resumed(paired, examples, known),
+        "acting": _acting(examples),
     }
     lines = [
         line(ROUND, "kernel round by dicts", "kernel", hold=40.0, limit="by hand"),
         line(ROUND, "paired round by dicts", "paired", hold=40.0),
+        line(ROUND, "an action and its reward", "acting", hold=40.0),
     ]
     data = (
         f"rounds {before:,} to {before + rounds:,} on 10 numbers; {kernelled.n_support_:,} vectors at first"
