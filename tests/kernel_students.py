@@ -33,7 +33,7 @@ KERNEL_NAMES = [
       if base.split(".")[0] in FAMILIES),
     *(f"{family}.{problem}" for family in ("projectron", "projectron_plus", *BOUNDED, "om2")
       for problem in ("binary", "top", "labels")),
-    "evidence.binary",  # (an oracle of its own)
+    "evidence.binary", "evidence.regression",  # (an oracle of their own)
 ]  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from ..compiled.parts import Part, compose, fingerprint, plain, specialise
 from ..learn import losses, queries, rounds, steps
 from ..learn.kernel_spaces import table as kernel_spaces
-from ..learn.kernel_spaces.ridge import EVIDENCE
+from ..learn.kernel_spaces.ridge import EVIDENCE, NUMBER_EVIDENCE
 from ..learn.paired.members import WITH_VECTORS, WITH_WEIGHTS
 from ..learn.paired.rounds import player
 from ..learn.spaces import covariances, variances
@@ -24,7 +24,7 @@ from ..learn.spaces.fading import FORGETFUL, PROJECTED, SHIFTING
 from ..learn.spaces.linear import LINEAR
 from ..learn.spaces.norms import GROUP, PNORM, SIGNED, SIMPLEX
 from ..learn.spaces.pegasos import SHRUNK
-from ..learn.spaces.ridge import FULL_RIDGE, RIDGE
+from ..learn.spaces.ridge import FULL_RIDGE, NUMBER_RIDGE, RIDGE
 from ..learn.tasks import Task, bandit, costs, label_sets, numbers
 from ..learn.tasks import classes as tasks
 from .compiling import listen
@@ -68,8 +68,10 @@ class Row(NamedTuple):
         """The same, with its moves counted."""
         return self._replace(space=self.space._replace(move=queries.counting(self.space.move)))
 
-    def asking(self, rule: float) -> Row:
-        """The same, asking for labels by this rule (its numbers say the rest)."""
+    def asking(self, rule: float, own: Part | None = None) -> Row:
+        """The same, asking for labels by this rule (its numbers say the rest), or by a user's."""
+        if own is not None:
+            return self._replace(query=queries.limited(own))
         if rule >= 0:
             return self._replace(query=queries.selective)
         return self._replace(query=queries.bbq_kept if self.space.name == "evidence" else queries.bbq)
@@ -140,6 +142,7 @@ APART_SET = Task(label_sets.running_bar, label_sets.apart_set, label_sets.set_di
 OVA = Task(tasks.highest, tasks.one_vs_all, tasks.differs)
 OVA_SET = Task(label_sets.running_bar, label_sets.one_vs_all_set, label_sets.set_differs)
 REGRESSION = Task(numbers.value, numbers.regression, numbers.never)
+ESTIMATE = Task(numbers.value, numbers.estimate, numbers.never)
 ENCLOSE = Task(numbers.value, numbers.enclose, numbers.never)
 
 BANDIT = Task(bandit.play, bandit.reward, tasks.differs)
@@ -220,6 +223,7 @@ def _regularized() -> dict[str, Row]:
     found |= {
         "pnorm_aggressive.binary": Row(BINARY, losses.hinge, steps.aggressive, PNORM, seed="S2", section="3"),
         "ridge.binary": Row(BINARY, losses.always, steps.unit, FULL_RIDGE, seed="S2", section="7.2"),
+        "ridge.regression": Row(ESTIMATE, losses.heeded, steps.unit, NUMBER_RIDGE, seed="S2", section="7.2"),
     }
     for name, space in REGULARIZERS.items():
         for problem, task in (PROBLEMS | {"regression": REGRESSION}).items():
@@ -258,6 +262,9 @@ def _with_protocols() -> dict[str, Row]:
     """Rows behind learners that ask, play or track."""
     found = {
         "evidence.binary": Row(BINARY, losses.always, steps.unit, EVIDENCE, seed="S2", section="7.2"),
+        "evidence.regression": Row(
+            ESTIMATE, losses.heeded, steps.unit, NUMBER_EVIDENCE, seed="S2", section="7.2"
+        ),
         "banditron.top": Row(BANDIT, losses.always, steps.unit, LINEAR, seed="S2", section="8.1"),
     }
     for problem, task in PROBLEMS.items():

@@ -88,6 +88,11 @@ class Model:
                 self.asking.place = np.zeros(self.asking.room)
             self._prepare()
 
+    def ask_own(self, scores: np.ndarray, luck: np.ndarray) -> np.ndarray:
+        """A user's rule about rows of these scores; see `Asking`."""
+        assert self.asking is not None
+        return self.asking.ask_own(scores, luck, self.clock, self.hyper)
+
     @property
     def asks(self) -> bool:
         """Do the rounds to come ask for their label?"""
@@ -100,7 +105,7 @@ class Model:
             return row
         if asking.adaptive:
             row = row.counted()
-        return row.asking(asking.chosen["ask_rule"]) if asking.active else row
+        return row.asking(asking.chosen["ask_rule"], asking.own) if asking.active else row
 
     # ---- what is known of it
 

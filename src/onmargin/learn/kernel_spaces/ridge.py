@@ -11,6 +11,7 @@ import math
 from ...compiled.parts import part
 from ..spaces.arrays import Space, as_they_lie, less_drift
 from ..spaces.linear import size
+from ..spaces.ridge import size as own_size
 from ..vocabulary import VECTORS
 from .projection import Budgeted, residual, solve_back, take_slot
 
@@ -42,3 +43,4 @@ def move(space, rows, now, pull, step, margin, hyper):
 
 
 EVIDENCE = Space("evidence", Budgeted, {}, score, size, move, None, as_they_lie, less_drift, flat=False)
+NUMBER_EVIDENCE = EVIDENCE._replace(size=own_size)

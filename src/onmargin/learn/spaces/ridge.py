@@ -150,6 +150,23 @@ def full_move(space, rows, now, pull, step, margin, hyper):
 
 
 @part
+def number_move(space, rows, now, pull, step, margin, hyper):
+    """As `full_move` on a number y, which is the pull; P learns of a row whose number is 0 as well."""
+    start, stop = span(rows, now.row)
+    last = space.weights.shape[0] - 1
+    total = entry(space.weights, last, 0) * rows.bias
+    length = space.reach[0, last] * rows.bias
+    for j in range(start, stop):
+        slot, value = item(rows, now.row, j)
+        total += entry(space.weights, slot, 0) * value
+        length += space.reach[0, slot] * value
+    gain = step / (1.0 + step * length)
+    shift(space, 0, gain * (pull[0] - total), now.clock)
+    shrink(space.sigma, space.reach, 0, gain)
+    return step
+
+
+@part
 def mean(space, rows, now, hyper, scores):
     """The average's score has the same denominator."""
     rounds = max(now.clock - 1, 1)
@@ -186,3 +203,4 @@ FULL_RIDGE = Space(
     flat=False,
     starts_anywhere=True,
 )
+NUMBER_RIDGE = FULL_RIDGE._replace(move=number_move)
