@@ -187,9 +187,7 @@ def test_bad_numbers_are_refused_in_one_line(y, said):
 
 
 def test_targets_beyond_are_cut_and_said_once():
-    with pytest.warns(
-        UserWarning, match=r"^2 targets lie beyond \[-1, 1\] and were cut"
-    ) as told:
+    with pytest.warns(UserWarning, match=r"^2 targets lie beyond \[-1, 1\] and were cut") as told:
         model = om.BBQRegressor(**NUMBERS).partial_fit(X[:9], np.r_[5.0, -1.5, Y[2:9]])
     assert len(told) == 1
     cut = om.BBQRegressor(**NUMBERS).partial_fit(X[:9], np.r_[1.0, -1.0, Y[2:9]])

@@ -274,6 +274,8 @@ FAMILIES = {
     "banditron_pending": Family(om.Banditron(gamma=0.3, classes=["x", "y", "z"], random_state=8), actions),
     "banditron_table": Family(om.Banditron(gamma=0.3, average=True, random_state=8), drawing),
     "shifting_perceptron": Family(om.ShiftingPerceptron(lam=1.5), three),
+    "shifting_kernel": Family(om.ShiftingPerceptron(lam=1.5, **FEW), drawing),
+    "pa_kernel_horizon": Family(PA(C=0.5, horizon=9.5, **FEW), three),
     "projected_perceptron": Family(om.ProjectedPerceptron(radius=1.2, rate=0.6), three),
 }  # fmt: skip
 

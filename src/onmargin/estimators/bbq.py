@@ -274,10 +274,5 @@ class BBQRegressor(BiasQueries, AskingRegressor, Shuffled, KernelParameters, BBQ
     (True, True)
     """
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.regressor_tags.poor_score = True  # targets beyond 1 are cut
-        return tags
-
     def _made_inner(self) -> RidgeRegressor:
         return RidgeRegressor(**{name: getattr(self, name) for name in self._shared})

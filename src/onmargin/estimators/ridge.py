@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -25,7 +25,6 @@ from ..interface.fields import (
     plain,
 )
 from ..interface.guard import answers
-from ..interface.passes import TrainingSet
 from ..interface.regressor import Regressor
 from ..interface.support import KernelForm
 from ..interface.tables import Table
@@ -51,7 +50,7 @@ class RidgeParameters:
     epsilon: float = from_zero(default=0.5)
     fit_intercept: bool = flag(default=False, lasting=True)
     scale: bool = flag(default=True)
-    random_state: Any = plain(default=None)
+    random_state: object = plain(default=None)
 
 
 class Ridge(KernelForm):
@@ -158,23 +157,6 @@ class Ridge(KernelForm):
         if self.fit_intercept and self.kernel is not None:
             raise BadInput("fit_intercept=True with a kernel would make rows longer than 1; leave it out")
 
-    def _training_set(self, X: Table, y: object, sample_weight: object) -> TrainingSet:
-        data = super()._training_set(X, y, sample_weight)
-        self._refuse_weight(data.weights)
-        return data
-
-    def _weigh(self, w: object) -> float:
-        weight = super()._weigh(w)
-        self._refuse_weight(np.array([weight]))
-        return weight
-
-    def _refuse_weight(self, weights: np.ndarray) -> None:
-        if self._in_kernel and not np.isin(weights, (0.0, 1.0)).all():
-            raise BadInput(
-                f"BBQ with a kernel, or more than {WIDE:,} columns, counts an example once or not at all; "
-                "wanted weights of 0 and 1"
-            )
-
     # ---- answers
 
     @property
@@ -257,7 +239,7 @@ class UnitNumbers(NumberTargets):
             raise BadInput(f"row {row} has the target {numbers[row]:g}; {WITHIN}, or set scale=True")
         if beyond.any():
             warn(f"{int(beyond.sum())} targets lie beyond [-1, 1] and were cut to it; {BOUND}", UserWarning)
-        return np.clip(numbers, -1.0, 1.0)
+        return np.asarray(np.clip(numbers, -1.0, 1.0))
 
     def number(self, y: object) -> float:
         """One target, checked."""

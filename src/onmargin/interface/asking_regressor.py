@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import RegressorMixin
+from sklearn.utils import RegressorTags
 from sklearn.utils.validation import column_or_1d
 
 from ..errors import BadInput
@@ -16,12 +17,19 @@ from .tables import Table
 from .watch import Wanted
 
 
-class AskingRegressor(RegressorMixin, AsksForLabels):  # type: ignore[misc]
+class AskingRegressor(AsksForLabels):
     """Around a regressor."""
 
     river_base = "Regressor"
     kind = "numbers"
     _counts_mistakes = False
+    score = RegressorMixin.score
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.estimator_type, tags.target_tags.required = "regressor", True
+        tags.regressor_tags = RegressorTags(poor_score=True)  # (targets beyond 1 are cut)
+        return tags
 
     def _read(self, y: object, X: Table) -> tuple[np.ndarray, np.ndarray]:
         return numbers_of(y, X.shape[0] if getattr(X, "ndim", 2) else 0)

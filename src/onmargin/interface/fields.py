@@ -300,7 +300,7 @@ class ClassWeights:
 
 @group
 class Horizon:
-    """How many rounds are remembered."""
+    """How many rounds are remembered; kernels drop vectors whose coefficients have faded."""
 
     horizon: float | None = above_zero(
         default=None, none=True, lasting=True, also=lambda rounds: rounds > 1,
@@ -310,11 +310,8 @@ class Horizon:
 
 def check_horizon(owner: object, averages: bool) -> None:
     """Refuse to forget what is to be remembered."""
-    if getattr(owner, "horizon", None) is not None:
-        if averages:
-            raise BadInput("average=True remembers all that horizon= is to forget; choose one of them")
-        if getattr(owner, "kernel", None) is not None:
-            raise BadInput("horizon= is for weights; kernel learners forget by Forgetron, or budget=")
+    if getattr(owner, "horizon", None) is not None and averages:
+        raise BadInput("average=True remembers all that horizon= is to forget; choose one of them")
 
 
 @group

@@ -42,7 +42,11 @@ class WeightsForm:
     def row(self) -> Row:
         """The row of the table."""
         name = self.owner.row(self.owner._problem())
-        return row_named(name if getattr(self.owner, "horizon", None) is None else name + FORGETS)
+        return row_named(self.forgetting(name))
+
+    def forgetting(self, name: str) -> str:
+        """The name of the row that does, where a horizon is given."""
+        return name if getattr(self.owner, "horizon", None) is None else name + FORGETS
 
     def model(self, start: Start, numbers: Numbers) -> Model:
         """A fresh model."""

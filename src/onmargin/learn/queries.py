@@ -168,10 +168,10 @@ def bbq(space, scores, now, hyper):
 
 @part
 def bbq_kept(space, scores, now, hyper):
-    """The same spelled in vectors: |Px|^2 = v - |c|^2, c = (I + K)^-1 k being in `work`."""
+    """The same spelled in vectors: |Px|^2 = v - sum of c_i^2 / h_i, c = (K + H^-1)^-1 k being in `work`."""
     length = space.notes[1]
     for i in range(int(space.ledger[VECTORS])):
-        length -= space.work[i] * space.work[i]
+        length -= space.work[i] * space.work[i] / space.drift[i, 0]
     return ask_bbq(hyper.numbers, space.notes[1], max(length, 0.0), now.clock, hyper.epsilon)
 
 

@@ -93,7 +93,7 @@ NORM_LAST = 4  # the round of the last move
 
 # The ledger of sums over vectors
 VECTORS = 0  # how many are kept
-CENTER_SCALE = 1  # the centre of a ball is scale nu
+CENTER_SCALE = 1  # the centre of a ball (or the shifting Perceptron) is scale nu
 CENTER_LENGTH = 2  # |centre|^2
 CENTER_SPREAD = 3  # sum of the scales of the rounds so far
 CENTER_LAST = 4  # the round of its last move
@@ -103,7 +103,7 @@ FOLDED = 7  # what older coefficients were multiplied by
 FOLDED_SHARE = 8  # what the drift took of them
 OLDEST = 9  # Forgetron: the slot of the oldest vector
 QUOTA = 10  # Forgetron: Q, the damage done by shrinking
-FORGETRON_MISTAKES = 11  # Forgetron: M, the mistakes made
+FORGETRON_MISTAKES = 11  # Forgetron and shifting Perceptron: M, the mistakes made
 LEDGER_LENGTH = 12  # (how long it is)
 
 # The running thresholds of paired learners that compare scores (lines of `middle`)

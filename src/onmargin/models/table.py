@@ -251,6 +251,7 @@ def _with_kernels(rows: dict[str, Row]) -> dict[str, Row]:
             f"rbp.{problem}": mistakes._replace(space=kernel_spaces.DROP),
             f"forgetron.{problem}": mistakes._replace(space=kernel_spaces.FADE),
             f"stoptron.{problem}": mistakes._replace(space=kernel_spaces.STOP),
+            f"kernel_shifting.{problem}": mistakes._replace(space=kernel_spaces.SHIFTING, section="8.2"),
             f"om2.{problem}": hinge._replace(
                 step=steps.aggressive, space=kernel_spaces.MULTIKERNEL, section="4.6"
             ),
@@ -307,12 +308,14 @@ FORGETS = "~"  # at the end of a name: the same, forgetting
 
 def row_named(name: str) -> Row:
     """A row of the table, an FTRL row with another loss and step ("ftrl_l2.binary:logistic:sqrt"), or a row
-    with weights that forgets ("pa1.binary~").
+    that forgets ("pa1.binary~", "kernel_pa1.binary~").
     """
     found = ROWS.get(name) or _assembled.get(name)
     if not isinstance(found, Row):
         if name.endswith(FORGETS):
-            found = row_named(name.removesuffix(FORGETS))._replace(space=FORGETFUL)
+            in_kernel = name.startswith(("kernel_", "budget_"))
+            space = kernel_spaces.FORGETFUL if in_kernel else FORGETFUL
+            found = row_named(name.removesuffix(FORGETS))._replace(space=space)
         else:
             base, loss, step = name.split(":")
             found = row_named(base)._replace(loss=LOSSES[loss], step=STEPS[step])

@@ -86,6 +86,7 @@ def _families() -> dict[str, Family]:
             found[f"{keeping}_{name}"] = {
                 task: (kind, given | more) for task, (kind, given) in found[name].items()
             }
+    found["kernel_shifting"] = _labelled("ShiftingPerceptron", kernel="rbf")
     found["paired"] = _labelled("PairedClassifier")
     for rule in ("dca", "sequential", "auc", "max_violators", "correct_mistakes"):
         found[f"paired_{rule}"] = _labelled("PairedClassifier", rule=rule)
