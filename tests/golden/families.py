@@ -203,6 +203,7 @@ FAMILIES = {
     "pa_classes": Family(PA(C=0.3, step="pa2", class_weight="balanced"), three),
     "pa_classes_csr": Family(PA(C=0.3, dtype="float32"), compressed),
     "pa_costs": Family(PA(cost=COST, classes=[0, 1, 2]), three),
+    "pa_average_after": Family(PA(C=0.3, average="after"), three),
     "pa_horizon": Family(PA(C=0.5, horizon=9.5), two),
     "pa_label_sets": Family(PA(C=0.3), sets),
     "pa_label_sets_calibrated": Family(PA(C=0.3, multilabel="calibrated", average=True), sets),

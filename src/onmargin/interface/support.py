@@ -171,7 +171,7 @@ class SupportForm(WeightsForm):
         begun = {} if owner._model is None else owner._model.numbers
         room = begun.get("room", math.inf) if isinstance(owner.budget, str) else owner.budget
         grain = FINE if owner._projects else COARSE
-        return chosen | {"room": math.inf if room is None else room, "grain": grain}
+        return super().numbers(chosen) | {"room": math.inf if room is None else room, "grain": grain}
 
     def _given_gamma(self) -> float | None:
         return None if isinstance(self.learner.gamma, str) else float(self.learner.gamma)
@@ -179,6 +179,7 @@ class SupportForm(WeightsForm):
     def check_parameters(self) -> None:
         """The kernel, its width, the budget."""
         owner = self.learner
+        self.check_average()
         if owner._is_precomputed() and owner.growing:
             raise BadInput("a precomputed table has a column for every row: set growing=False")
         if isinstance(owner.gamma, str):

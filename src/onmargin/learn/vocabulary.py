@@ -54,7 +54,8 @@ ASK_SHARE = 29  # the share it aims at
 FORGET = 30  # what remains of a hypothesis after a round
 FARTHEST = 31  # the squared length of the farthest move: beyond it numbers might overflow
 PLAYED = 32  # the clock after the last rounds that were played to their end
-USER_NUMBERS = 33  # from here on the numbers of a user's own parts
+MEAN_AFTER = 33  # 1 where the average is of the weights after each round, 0: of those that predicted
+USER_NUMBERS = 34  # from here on the numbers of a user's own parts
 
 # A line of the trace
 TRACE_GUESS = 0  # what was answered
@@ -186,7 +187,7 @@ MORE = {
     "decay": 0.0, "lam": 1.0, "batch": 1.0, "radius": math.inf, "free": 0.0, "suffix": 1.0, "anchor": 1.0,
     "q": 2.0, "scale": 1.0, "l1": 0.0, "delta": 1.0, "tolerance": 0.0, "room": math.inf, "grain": 1e-8,
     "ask_rule": 0.0, "ask_delta": 1.0, "ask_chance": 1.0, "ask_most": math.inf, "ask_within": math.inf,
-    "ask_share": 0.0, "forget": 1.0, "farthest": 1e200, "played": 0.0,
+    "ask_share": 0.0, "forget": 1.0, "farthest": 1e200, "played": 0.0, "mean_after": 0.0,
 }  # fmt: skip
 
 

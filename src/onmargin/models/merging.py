@@ -31,6 +31,7 @@ from ..learn.vocabulary import (
     FREE_BIAS,
     LAM,
     LINK_SCALE,
+    MEAN_AFTER,
     NORM_LAST,
     PEGASOS_LAST,
     PEGASOS_LENGTH,
@@ -84,7 +85,8 @@ def merge(model: Model, others: Sequence[Model], shares: np.ndarray, scales: Sca
     else:
         mean = sum(share * table for share, table in zip(shares, tables, strict=True))
         _put(model.space.weights, np.asarray(mean), width)
-    model.space.drift[...] = 0.0
+    after = model.space.drift.size and model.hyper.numbers[MEAN_AFTER]
+    model.space.drift[...] = model.space.weights if after else 0.0  # (as if they had always been these)
     if model.row.space.name in FOLLOWS:
         FOLLOWS[model.row.space.name](model, Parts(others, shares, scales, width))
     model.memory[BAR] = sum(s * other.memory[BAR] for s, other in zip(shares, others, strict=True))

@@ -17,7 +17,7 @@ from ..learn.paired.members import WITH_VECTORS, WITH_WEIGHTS
 from ..learn.paired.rounds import player
 from ..learn.spaces import covariances, variances
 from ..learn.spaces.adagrad import ADAGRAD, SOFT
-from ..learn.spaces.arrays import Space
+from ..learn.spaces.arrays import Space, less_drift
 from ..learn.spaces.ball import CENTER
 from ..learn.spaces.coin import COIN
 from ..learn.spaces.fading import FORGETFUL, PROJECTED, SHIFTING
@@ -96,6 +96,11 @@ class Row(NamedTuple):
         space = self.space
         roles: dict[str, Any] = {"score": space.score, "mean": space.mean, "decide": decide, "wrong": wrong}
         return specialise(rounds.judged, **roles, learn=self.learner())
+
+    @property
+    def adds(self) -> bool:
+        """Do rounds add to weights, or to coefficients, of which a mean is kept by their dates?"""
+        return self.space.average is less_drift and self.space.mean is not None
 
     def words(self) -> dict[str, str]:
         """What each part is called."""

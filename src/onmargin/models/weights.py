@@ -19,6 +19,7 @@ from ..learn.vocabulary import (
     BIASED,
     FADED,
     KNOWN,
+    MEAN_AFTER,
     NO_TRACE,
     NONE,
     REMEMBERED,
@@ -350,7 +351,7 @@ class Model:
         if settle is not None:
             settle(space, self.hyper, self.clock)
         if space.drift.size:
-            space.drift[...] += self.clock * (space.weights - before)
+            space.drift[...] += (self.clock + self.hyper.numbers[MEAN_AFTER]) * (space.weights - before)
         self._follow_weights()
 
     def set_slots(self, first: int, values: np.ndarray, constant: np.ndarray | None) -> None:
@@ -361,6 +362,9 @@ class Model:
         wide[first:last, :outputs] = values
         if constant is not None:
             wide[last, :outputs] = constant
+        if self.space.drift.size and self.hyper.numbers[MEAN_AFTER]:  # w_1 is in it
+            some = slice(first, last + (constant is not None))
+            self.space.drift[some] = weights[some]
 
     def set_groups(self, numbers: np.ndarray) -> None:
         """The group of every column; the constant coordinate is its own."""

@@ -14,6 +14,7 @@ import numpy as np
 
 from ...compiled.parts import part
 from ..series import harmonic
+from ..spaces.arrays import share_after
 from ..spaces.fading import LEAST_SCALE, remaining, times
 from ..spaces.pegasos import turn
 from ..vocabulary import (
@@ -49,6 +50,7 @@ def move(space, rows, now, pull, step, margin, hyper):
 @part
 def mean(space, rows, now, hyper, scores):
     """Scores by the average: less drift / T."""
+    share_after(scores, now, hyper)
     read_dated(space, rows, now.row, scores, -1.0 / max(now.clock - 1, 1))
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from ...compiled.outputs import entry, put
 from ...compiled.parts import part
 from ...compiled.rows import item, measure_row, span
-from .arrays import NOTE, REACH, SLOT, SQUARE, Field, Space
+from .arrays import NOTE, REACH, SLOT, SQUARE, Field, Space, share_after
 from .covariances import reach_out, shift, shrink
 
 
@@ -169,6 +169,7 @@ def number_move(space, rows, now, pull, step, margin, hyper):
 @part
 def mean(space, rows, now, hyper, scores):
     """The average's score has the same denominator."""
+    share_after(scores, now, hyper)
     rounds = max(now.clock - 1, 1)
     for k in range(hyper.outputs):
         total, length = inner(rows, now.row, space.drift, space.sigma, k)
@@ -178,6 +179,7 @@ def mean(space, rows, now, hyper, scores):
 @part
 def full_mean(space, rows, now, hyper, scores):
     """The same with a full P; `reach` holds P_k x, as the score left it."""
+    share_after(scores, now, hyper)
     rounds = max(now.clock - 1, 1)
     start, stop = span(rows, now.row)
     last = space.weights.shape[0] - 1
