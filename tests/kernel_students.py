@@ -33,7 +33,10 @@ KERNEL_NAMES = [
       if base.split(".")[0] in FAMILIES),
     *(f"{family}.{problem}" for family in ("projectron", "projectron_plus", *BOUNDED, "om2")
       for problem in ("binary", "top", "labels")),
-    "evidence.binary",  # (an oracle of its own)
+]  # fmt: skip
+ELSEWHERE = [  # rows whose oracles have a test of their own, beside BBQ's and those of kernels that forget
+    "evidence.binary", "evidence.regression", "ridge.regression",
+    *(f"kernel_shifting.{problem}" for problem in ("binary", "top", "labels")),
 ]  # fmt: skip
 
 

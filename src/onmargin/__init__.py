@@ -33,6 +33,7 @@ _HOMES = {
     "CandidateClassifier": "estimators.candidates",
     "SelectiveSampler": "estimators.sampler",
     "BBQ": "estimators.bbq",
+    "BBQRegressor": "estimators.bbq",
     "Banditron": "estimators.banditron",
     "ShiftingPerceptron": "estimators.tracking",
     "ProjectedPerceptron": "estimators.tracking",

@@ -24,7 +24,11 @@ from .test_kernel_conformance import failures
 from .test_paired_conformance import answers, judge
 from .test_sampler import DICTS, GRAM, LUCK, ROWS, TWO, X, selective
 
-MADE = [om.SelectiveSampler(om.Perceptron(), random_state=0), om.BBQ(random_state=0)]
+MADE = [
+    om.SelectiveSampler(om.Perceptron(), random_state=0),
+    om.BBQ(random_state=0),
+    om.BBQRegressor(random_state=0),
+]
 SHORT = X / (1 + np.linalg.norm(X, axis=1, keepdims=True))  # rows within 1
 CLASSES = {"classes": (0, 1)}
 
@@ -34,11 +38,12 @@ def in_rivers_words(model: Any) -> list[str]:
     whole = checks._yield_datasets
 
     def cut(model: Any, scale: int = 1) -> Any:
-        for examples in list(whole(model, scale))[1:]:
+        sets = list(whole(model, scale))
+        for examples in sets[1:] or sets:
             yield list(itertools.islice(examples, 20))
 
     with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
-        warnings.filterwarnings("ignore", ".*norm above 1")
+        warnings.filterwarnings("ignore", ".*(norm above 1|beyond)")
         patch.setattr(checks, "_yield_datasets", cut)
         try:
             return sorted(failures(model))
@@ -54,14 +59,15 @@ def found(tmp_path_factory: Any) -> Any:
     return json.loads(said.read_text())
 
 
-@pytest.mark.parametrize("number", [0, 1])
+@pytest.mark.parametrize("number", [0, 1, 2])
 def test_scikit_learn(number: int, found: Any) -> None:
     judge(MADE[number], found[number][0])
 
 
-@pytest.mark.parametrize("number", [0, 1])
+@pytest.mark.parametrize("number", [0, 1, 2])
 def test_river(number: int, found: Any) -> None:
-    assert isinstance(MADE[number], base.Classifier) and om.conformance.river(MADE[number]) == {}
+    kind = base.Regressor if number == 2 else base.Classifier
+    assert isinstance(MADE[number], kind) and om.conformance.river(MADE[number]) == {}
     assert found[number][1] == []
 
 
@@ -320,10 +326,39 @@ def test_classes_are_known_from_a_first_call_without_labels() -> None:
     assert model.partial_fit(X, TWO).t_ == ROWS
 
 
-def test_weights_in_bbqs_kernel_form_are_refused() -> None:
+def test_weights_in_bbqs_kernel_form_are_row_and_label_times_their_root() -> None:
+    """The same estimates and widths as with weights of the features; whole weights are repetitions."""
     rows = X / np.linalg.norm(X, axis=1, keepdims=True)
-    with pytest.raises(ValueError, match="weights of 0 and 1"):
-        om.BBQ(kernel="linear", **CLASSES).partial_fit(rows, TWO, sample_weight=np.where(TWO == 1, 3.0, 0.5))
+    h = np.where(np.arange(ROWS) % 5 == 0, 0.0, np.linspace(0.3, 2.5, ROWS))
+    plain, spelled = (
+        om.BBQ(kernel=kernel, **CLASSES).partial_fit(rows, TWO, sample_weight=h)
+        for kernel in (None, "linear")
+    )
+    assert_allclose(spelled.regress(rows), plain.regress(rows), rtol=1e-9, atol=1e-10)
+    assert_allclose(spelled.certainty(rows), plain.certainty(rows), rtol=1e-7)
+    runs = [
+        om.progressive(om.BBQ(epsilon=0.8, kernel=kernel, **CLASSES), rows, TWO, sample_weight=h)
+        for kernel in (None, "linear")
+    ]
+    assert_array_equal(runs[1].queried, runs[0].queried)
+    assert_allclose(runs[1].scores, runs[0].scores, rtol=1e-9, atol=1e-10)
+    times = np.arange(ROWS) % 3
+    told = {"kernel": "rbf", "gamma": 0.5, **CLASSES}
+    weighed = om.BBQ(**told).partial_fit(rows, TWO, sample_weight=times)
+    repeated = om.BBQ(**told).partial_fit(np.repeat(rows, times, axis=0), np.repeat(TWO, times))
+    assert_allclose(weighed.regress(rows), repeated.regress(rows), rtol=1e-9, atol=1e-10)
+
+
+def test_weights_in_bbqs_kernel_form_are_kept_in_files(tmp_path: Any) -> None:
+    rows = X / np.linalg.norm(X, axis=1, keepdims=True)
+    for h in (np.ones(ROWS), np.linspace(0.3, 2.5, ROWS)):
+        model = om.BBQ(kernel="rbf", gamma=0.5, **CLASSES).partial_fit(rows, TWO, sample_weight=h)
+        om.save(model, tmp_path / "m.onm")
+        twin = om.load(tmp_path / "m.onm")
+        for each in (model, twin):
+            each.partial_fit(rows[:20], TWO[:20], sample_weight=h[:20])
+        assert_array_equal(twin.regress(rows), model.regress(rows))
+        assert_array_equal(twin.certainty(rows), model.certainty(rows))
 
 
 def test_bbqs_questions_and_answers_are_the_run_round_by_round() -> None:

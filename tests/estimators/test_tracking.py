@@ -285,7 +285,7 @@ def test_weights_to_start_from_are_in_the_ball():
 
 @pytest.mark.parametrize(
     "name, given, said",
-    [("forgets", {"average": True}, "average"), ("forgets", {"kernel": "rbf"}, "kernel"),
+    [("forgets", {"average": True}, "average"), ("shifting", {"budget": 0, "kernel": "rbf"}, "budget"),
      *(("forgets", {"horizon": bad}, "horizon") for bad in (1, 0, -2.0, 0.5, np.nan, np.inf, "long", True)),
      *(("ftrl", {"regularizer": bad}, "horizon") for bad in ("pnorm", "adagrad", "coin", "entropic")),
      ("ftrl", {"l1": 0.1}, "horizon"), ("pa1", {"average": True}, "average"),

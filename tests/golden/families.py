@@ -140,6 +140,13 @@ def unit_rows(model: Any, given: Stream, some: slice) -> None:
     model.query(given.units()[some])
 
 
+def unit_numbers(model: Any, given: Stream, some: slice) -> None:
+    """Numbers in [-1, 1] for rows of length at most 1; questions count."""
+    targets = given.numbers / 4
+    model.partial_fit(given.units()[some], np.where(np.abs(targets) > 1, np.nan, targets)[some])
+    model.query(given.units()[some])
+
+
 def actions(model: Any, given: Stream, some: slice) -> None:
     """Rewards come late: of the oldest action, where more than three wait."""
     for t, x in given.dicts(some, NAMES):
@@ -196,6 +203,7 @@ FAMILIES = {
     "pa_classes": Family(PA(C=0.3, step="pa2", class_weight="balanced"), three),
     "pa_classes_csr": Family(PA(C=0.3, dtype="float32"), compressed),
     "pa_costs": Family(PA(cost=COST, classes=[0, 1, 2]), three),
+    "pa_average_after": Family(PA(C=0.3, average="after"), three),
     "pa_horizon": Family(PA(C=0.5, horizon=9.5), two),
     "pa_label_sets": Family(PA(C=0.3), sets),
     "pa_label_sets_calibrated": Family(PA(C=0.3, multilabel="calibrated", average=True), sets),
@@ -260,9 +268,15 @@ FAMILIES = {
     ),
     "bbq": Family(om.BBQ(epsilon=0.95, fit_intercept=True, random_state=7), unit_rows),
     "bbq_kernel": Family(om.BBQ(kappa=0.5, kernel="rbf", gamma=0.1, random_state=7), unit_rows),
+    "bbq_numbers": Family(om.BBQRegressor(epsilon=0.95, fit_intercept=True, random_state=7), unit_numbers),
+    "bbq_numbers_kernel": Family(
+        om.BBQRegressor(kappa=0.5, kernel="rbf", gamma=0.1, random_state=7), unit_numbers
+    ),
     "banditron_pending": Family(om.Banditron(gamma=0.3, classes=["x", "y", "z"], random_state=8), actions),
     "banditron_table": Family(om.Banditron(gamma=0.3, average=True, random_state=8), drawing),
     "shifting_perceptron": Family(om.ShiftingPerceptron(lam=1.5), three),
+    "shifting_kernel": Family(om.ShiftingPerceptron(lam=1.5, **FEW), drawing),
+    "pa_kernel_horizon": Family(PA(C=0.5, horizon=9.5, **FEW), three),
     "projected_perceptron": Family(om.ProjectedPerceptron(radius=1.2, rate=0.6), three),
 }  # fmt: skip
 
@@ -311,11 +325,12 @@ def answers(name: str, model: Any, given: Stream) -> dict[str, np.ndarray]:
             found["decisions"] = model.decision_function(pd.DataFrame(given.X, columns=NAMES))
         return found
     X = given.gram() if FAMILIES[name].teach is kernel_values else given.X
-    X = given.units() if FAMILIES[name].teach is unit_rows else X
+    X = given.units() if FAMILIES[name].teach in (unit_rows, unit_numbers) else X
     if hasattr(model, "decision_function"):
         found["decisions"] = model.decision_function(X)
     if hasattr(model, "certainty"):
-        found["estimates"], found["certainty"] = model.regress(X), model.certainty(X)
+        estimates = model.regress if hasattr(model, "regress") else model.predict
+        found["estimates"], found["certainty"] = estimates(X), model.certainty(X)
     found["answers"] = _codes(model, list(model.predict(X)))
     return found
 

@@ -248,7 +248,7 @@ def test_sweeps_and_runs_scored_by_the_model_are_those_of_running_weights() -> N
 
 def test_a_word_that_is_not_auto_is_refused() -> None:
     for word in ("yes", 0.5, None):
-        with pytest.raises(ValueError, match="wanted True, False or 'auto'"):
+        with pytest.raises(ValueError, match="wanted True, False, 'after' or 'auto'"):
             PA(average=word).fit(X, Y)
     model = PA().fit(X, Y).set_params(average=True)
     with pytest.raises(ValueError, match="average"):

@@ -19,7 +19,7 @@ from onmargin.models.table import ROWS, row_named
 from tests.once import as_plain_python
 
 from ..compiled_rows import each_row
-from ..kernel_students import KERNEL_NAMES
+from ..kernel_students import ELSEWHERE, KERNEL_NAMES
 from ..oracles import ORACLES, play
 from ..oracles_paired import PAIRED_ORACLES
 from ..students import (
@@ -41,8 +41,8 @@ FORGETTING = ("pa1.binary~", "perceptron.top~", "pa2.labels~", "ftrl_l2.regressi
 
 
 def test_every_row_of_the_table_has_exactly_one_oracle():
-    """Of this file, of `test_kernel_oracles`, or of `test_paired_oracles`."""
-    covered = [*ORACLES, *KERNEL_NAMES, *PAIRED_ORACLES]
+    """Of this file, of `test_kernel_oracles`, of `test_paired_oracles`, or of `test_bbq_regressor`."""
+    covered = [*ORACLES, *KERNEL_NAMES, *PAIRED_ORACLES, *ELSEWHERE]
     assert sorted(covered) == sorted(ROWS)
 
 

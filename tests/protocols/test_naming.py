@@ -24,6 +24,8 @@ def test_every_row_of_the_table_names_the_learner_that_plays_it(name):
         assert f"_{model.rule}" in f"_{family}" and (model.kernel is not None) == family.startswith("kernel")
     elif family.startswith(("ranking", "candidates")):
         assert family.endswith(model.rule if family.startswith("ranking") else model.step)
+    elif name == "ridge.regression":
+        assert model._made_inner().row("regression") == name and model.kernel is None
     elif family in ("ridge", "pnorm_aggressive"):
         assert model.recipe.row("binary").words() == ROWS[name].words()
     elif family == "evidence":

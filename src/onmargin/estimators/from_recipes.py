@@ -8,8 +8,10 @@ import numpy as np
 
 from ..compiled.parts import plain as plain_python
 from ..errors import BadInput, shown
+from ..features.slots import Slots
 from ..interface.classifier import Classifier
-from ..interface.dicts import Example
+from ..interface.dicts import Example, ModelStream, Stream
+from ..interface.draws import uniforms
 from ..interface.fields import (
     Averaged,
     Labelled,
@@ -26,6 +28,8 @@ from ..interface.learner import Learner
 from ..interface.own_task import ANNOUNCE, OwnTaskTargets, naming_functions
 from ..interface.regressor import Regressor
 from ..interface.watch import Wanted
+from ..interface.weights import WeightsForm
+from ..learn.vocabulary import NONE
 from ..models.recipe import Recipe
 from ..models.table import Row
 from ..models.user_tasks import losses
@@ -56,6 +60,14 @@ class PartNumbers:
 CHEAP_MEANS = ("l2", "confidence", "covariance", "adagrad", "coin")  # Spaces whose mean costs little
 
 
+class TossingForm(WeightsForm):
+    """Weights whose rounds need a uniform: dicts go through the model."""
+
+    def stream(self, model: Model, slots: Slots, learns: bool) -> Stream:
+        """The model bound to its dicts."""
+        return ModelStream(self.owner, model, slots, learns)
+
+
 class OfRecipe(Learner):
     """What a recipe makes of the parameters."""
 
@@ -69,6 +81,8 @@ class OfRecipe(Learner):
     l1: float
     radius: float
     delta: float
+    ask_delta: float | None = None
+    ask_epsilon: float = 0.5
     _learns_numbers = False
 
     def _check_parameters(self) -> None:
@@ -97,13 +111,22 @@ class OfRecipe(Learner):
         given = self.recipe.given
         q = 2.0 if self.p is None else self.p / (self.p - 1.0)
         simplex = given["space"] in ("entropic", "simplex")
-        return {
+        asking: Numbers = self.recipe.asking_numbers(self.ask_delta, self.ask_epsilon)
+        found: Numbers = {
             "C": self.C, "margin": self.margin, "rate": 1.0 if given["step"] == "unit" else self.rate,
             "epsilon": 0.0 if given["loss"] in ("squared", "squared_error") else self.epsilon,
             "decay": 0.5 if given["step"] == "sqrt" else 0.0, "lam": self.lam, "l1": self.l1, "q": q,
             "scale": self.radius if simplex else 1.0 / (q if given["step"] == "aggressive" else q - 1.0),
             "delta": self.delta, "own": self.recipe.own,
         }  # fmt: skip
+        return found | asking
+
+    def _luck(self, model: Model, count: int, weights: np.ndarray) -> np.ndarray:
+        return uniforms(self, model.clock, count, weights) if self.recipe.draws else NONE
+
+    def _form(self) -> WeightsForm:
+        draws = isinstance(self.recipe, Recipe) and self.recipe.draws
+        return TossingForm(self) if draws else super()._form()
 
     def _start_from(self, model: Model, coef: object, intercept: object) -> None:
         if (coef is not None or intercept is not None) and self.recipe.given["space"] != "l2":
@@ -139,12 +162,16 @@ class OnlineClassifier(OfRecipe, Classifier, Linear, Averaged, Labelled, PartNum
     recipe : the parts.
     C, margin, rate, lam, p, l1, radius, delta : numbers that its parts read: `hyper.C` and so on
         (`p` of p-norms: None is 2; `lam` of "shrunk"; `delta` of "adagrad" and "coin").
+    ask_delta, ask_epsilon : what the recipe's query reads: delta (None: 1 of "margin" and "bernoulli", 0.1 of
+        "bbq") and, of "bbq", epsilon.
 
     See `Recipe` for an example.
     """
 
     recipe: object = required(kw_only=False, lasting=True)
     margin: float = from_zero(default=1.0)
+    ask_delta: float | None = above_zero(default=None, none=True)
+    ask_epsilon: float = above_zero(default=0.5)
 
     variants = ()
 

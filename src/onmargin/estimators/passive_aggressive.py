@@ -55,7 +55,7 @@ class PassiveAggressiveClassifier(
     cost : (K, K) costs of answering the column where the row is true; the margin asked for is their
         square root. `cost_update`: "max_loss" or "prediction".
     average : "auto" (`fit` ends with the mean of the weights that predicted, streams go on with the last),
-        True (that mean in both) or False.
+        True (that mean in both), "after" (in both, of the weights after each round) or False.
     horizon : None, or how many rounds are remembered: w is multiplied by 1 - 1 / horizon every round.
     kernel, gamma, degree, coef0, budget : the kernel form, |x|^2 being k(x, x); see `om.kernels`.
 

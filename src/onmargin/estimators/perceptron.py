@@ -38,7 +38,9 @@ class Perceptron(KernelForm, Classifier, Linear, Averaged, Labelled, Horizon, Ke
     rate : length e of a step (2 rho of the papers); with a zero start it changes no prediction.
     update : "top" or "uniform", for several classes.
     init : "zero", or "random" for standard normal weights.
-    horizon : None, or how many rounds are remembered: w is multiplied by 1 - 1 / horizon every round.
+    horizon : None, or how many rounds are remembered: w is multiplied by 1 - 1 / horizon every round. In
+        kernel form a vector is dropped when its coefficient is below 1e-12 of the largest, or is the least
+        and `budget` has no room.
     kernel, gamma, degree, coef0, budget : the kernel form, w = sum_i alpha_i k(x_i, .); see `om.kernels`.
 
     References: Rosenblatt 1958; Novikoff 1962; Crammer & Singer 2003.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,11 +13,22 @@ from ..errors import BadInput, warn
 from ..features.matrices import read_only
 from ..interface.classifier import Classifier
 from ..interface.dicts import ModelStream
-from ..interface.fields import Classes, Growing, KernelParameters, Shuffled, flag, from_zero, learner, plain
+from ..interface.fields import (
+    Classes,
+    Growing,
+    KernelParameters,
+    Shuffled,
+    flag,
+    from_zero,
+    group,
+    learner,
+    plain,
+)
 from ..interface.guard import answers
-from ..interface.passes import TrainingSet
+from ..interface.regressor import Regressor
 from ..interface.support import KernelForm
 from ..interface.tables import Table
+from ..interface.targets import Coder, NumberTargets
 from ..kernels import named
 from ..models.kernel import KernelModel
 from ..models.kernel_forms import KernelRidge
@@ -28,20 +39,26 @@ from ..models.weights import Model, Numbers
 LONG = 1.0 + 1e-9
 WIDE = 2048  # columns of a table beyond which the dual form is lighter: its square would take 32 MiB
 WIDEST = 2**15  # names of dicts that may be learned with weights: 8 GiB
+BOUND = "divide the targets by their bound"
+WITHIN = f"wanted a number from -1 to 1; {BOUND}"
 
 
-@learner
-class RidgeClassifier(KernelForm, Classifier, Shuffled, Growing, Classes, KernelParameters):
-    """w = P b over the examples whose label is known, rows being at most 1 long."""
+@group
+class RidgeParameters:
+    """What BBQ hands on beside the kernel's."""
 
     epsilon: float = from_zero(default=0.5)
     fit_intercept: bool = flag(default=False, lasting=True)
     scale: bool = flag(default=True)
-    random_state: Any = plain(default=None)
+    random_state: object = plain(default=None)
 
-    inside = True  # not public: BBQ's
+
+class Ridge(KernelForm):
+    """w = P b over the examples whose label is known, rows being at most 1 long."""
+
+    epsilon: float
+    scale: bool
     variants = ()
-    class_weight = None
     budget = None
     average = False
     dtype = "float64"
@@ -115,10 +132,10 @@ class RidgeClassifier(KernelForm, Classifier, Shuffled, Growing, Classes, Kernel
 
     def row(self, problem: str) -> str:
         """Ridge regression with weights."""
-        return "ridge.binary"
+        return f"ridge.{problem}"
 
     def _kernel_row(self) -> str:
-        return "evidence.binary"
+        return f"evidence.{self._problem()}"
 
     def _model_kind(self) -> type[KernelModel]:
         return KernelRidge
@@ -139,31 +156,6 @@ class RidgeClassifier(KernelForm, Classifier, Shuffled, Growing, Classes, Kernel
         super()._check_parameters()
         if self.fit_intercept and self.kernel is not None:
             raise BadInput("fit_intercept=True with a kernel would make rows longer than 1; leave it out")
-        if self._labels is not None and (self._labels.sets or len(self._labels.known) > 2):
-            kind = "multilabel-indicator" if self._labels.sets else "multiclass"
-            raise BadInput(
-                f"Only binary classification is supported. The type of the target is {kind}; one BBQ a class"
-            )
-
-    def _refuse_new_class(self) -> None:
-        raise BadInput("BBQ is for two classes, and a third label came; nothing was learned")
-
-    def _training_set(self, X: Table, y: object, sample_weight: object) -> TrainingSet:
-        data = super()._training_set(X, y, sample_weight)
-        self._refuse_weight(data.weights)
-        return data
-
-    def _weigh(self, w: object) -> float:
-        weight = super()._weigh(w)
-        self._refuse_weight(np.array([weight]))
-        return weight
-
-    def _refuse_weight(self, weights: np.ndarray) -> None:
-        if self._in_kernel and not np.isin(weights, (0.0, 1.0)).all():
-            raise BadInput(
-                f"BBQ with a kernel, or more than {WIDE:,} columns, counts an example once or not at all; "
-                "wanted weights of 0 and 1"
-            )
 
     # ---- answers
 
@@ -203,3 +195,72 @@ class RidgeClassifier(KernelForm, Classifier, Shuffled, Growing, Classes, Kernel
             raise self._bad_row(table, done, "nothing was predicted")
         estimates, variances, lengths = found
         return estimates, variances, lengths
+
+
+@learner
+class RidgeClassifier(Ridge, Classifier, Shuffled, Growing, Classes, KernelParameters, RidgeParameters):
+    """Two classes as the numbers -1 and +1."""
+
+    inside = True  # not public: BBQ's
+    class_weight = None
+
+    def row(self, problem: str) -> str:
+        """Two classes, whatever came."""
+        return "ridge.binary"
+
+    def _kernel_row(self) -> str:
+        return "evidence.binary"
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if self._labels is not None and (self._labels.sets or len(self._labels.known) > 2):
+            kind = "multilabel-indicator" if self._labels.sets else "multiclass"
+            raise BadInput(
+                f"Only binary classification is supported. The type of the target is {kind}; one BBQ a class"
+            )
+
+    def _refuse_new_class(self) -> None:
+        raise BadInput("BBQ is for two classes, and a third label came; nothing was learned")
+
+
+class UnitNumbers(NumberTargets):
+    """Numbers in [-1, 1]; those beyond are cut to it, with one warning a call, or (`scale=False`) refused."""
+
+    def __init__(self, owner: Ridge) -> None:
+        super().__init__(owner)
+        self.cut = bool(owner.scale)
+
+    def read(self, y: object, count: int) -> np.ndarray:
+        """y as numbers, none beyond 1."""
+        numbers: np.ndarray = super().read(y, count)
+        beyond = np.abs(numbers) > LONG
+        if beyond.any() and not self.cut:
+            row = int(np.argmax(beyond))
+            raise BadInput(f"row {row} has the target {numbers[row]:g}; {WITHIN}, or set scale=True")
+        if beyond.any():
+            warn(f"{int(beyond.sum())} targets lie beyond [-1, 1] and were cut to it; {BOUND}", UserWarning)
+        return np.asarray(np.clip(numbers, -1.0, 1.0))
+
+    def number(self, y: object) -> float:
+        """One target, checked."""
+        number = super().number(y)
+        if abs(number) > LONG and not self.cut:
+            raise BadInput(f"the target is {number:g}; {WITHIN}, or set scale=True; nothing was learned")
+        return min(max(number, -1.0), 1.0)
+
+    def coder(self, coded: object) -> Coder:
+        """Every target is looked at."""
+        return None
+
+
+@learner
+class RidgeRegressor(Ridge, Regressor, Shuffled, Growing, KernelParameters, RidgeParameters):
+    """Numbers in [-1, 1]."""
+
+    inside = True  # not public: BBQRegressor's
+
+    def _targets(self) -> UnitNumbers:
+        return UnitNumbers(self)
+
+    def _losses_of(self, scores: np.ndarray, y: object) -> np.ndarray:
+        return np.asarray(0.5 * np.square(scores[:, 0] - y))

@@ -8,16 +8,17 @@ from typing import Any
 import numpy as np
 from sklearn.base import MetaEstimatorMixin, clone
 
+from ..compiled.parts import Part
 from ..errors import LARGEST, BadInput, require_whole, shown, warn
-from ..interface.asks import AsksForLabels
+from ..interface.asking_classifier import AskingClassifier
 from ..interface.classifier import Classifier
 from ..interface.draws import seed_of
 from ..interface.fields import (
     check_limits,
     flag,
     from_zero,
+    is_auto,
     learner,
-    one_of,
     optional,
     plain,
     require_positive,
@@ -26,19 +27,22 @@ from ..interface.guard import answers
 from ..interface.labels import items
 from ..interface.missing import numbered, one_kind, rows_of
 from ..interface.tables import Table
-from ..learn.queries import RULES
+from ..learn.queries import OWN, RULES
 from ..models.asking import Chosen
 from ..models.layout import Facts, count
+from ..models.recipe import QUERIES, Recipe
+from ..models.user_parts import own_rule
 from ..results.label_plan import Outlook
 from .passive_aggressive import PassiveAggressiveClassifier
 from .second_order import AROW
 
 IN_MARGINS = (AROW, PassiveAggressiveClassifier)  # (MIRA is one)
+NAMED = [name for name in QUERIES if name != "always"]
 SETTLED = 0.05  # of the remaining rows' chances to be asked: below it a sampler's outlook says stop
 
 
 @learner
-class SelectiveSampler(MetaEstimatorMixin, AsksForLabels):  # type: ignore[misc]
+class SelectiveSampler(MetaEstimatorMixin, AskingClassifier):  # type: ignore[misc]
     """Ask for a label only where the learner is unsure: where its score p is at most delta.
 
     p is the learner's score (of several classes: the gap between the two best). `fit` and `om.progressive`
@@ -57,7 +61,9 @@ class SelectiveSampler(MetaEstimatorMixin, AsksForLabels):  # type: ignore[misc]
         the longest row; made for the Perceptron); "random" (target_rate, or delta, of all rows). "auto" is
         "margin" around AROW, Passive-Aggressive and MIRA, whose scores are in the units of the margin they
         ask for, and around all learners that aim at a rate; otherwise "bernoulli": after a first step too
-        long no score would ever be below delta again.
+        long no score would ever be below delta again. Or your function of any of scores, now (`now.luck`: the
+        coin) and hyper, which says whether to ask, as in `om.Recipe(query=)`: compiled, within `budget` and
+        `window`; delta and target_rate are not for it.
     budget : how many labels there may be in all (`fit` spreads them over its rows, as a target rate would);
         with `window`, within so many rows.
     target_rate : the share of rows to ask for; delta follows it (a heuristic: no bounds).
@@ -77,7 +83,7 @@ class SelectiveSampler(MetaEstimatorMixin, AsksForLabels):  # type: ignore[misc]
 
     estimator: Any = optional(default="auto", kw_only=False)
     delta: float = from_zero(default=1.0, inf=True)
-    rule: str = one_of("auto", *RULES, default="auto", listed=True)
+    rule: object = plain(default="auto")
     budget: int | None = plain(default=None)
     target_rate: float | None = plain(default=None)
     window: int | None = plain(default=None)
@@ -99,6 +105,9 @@ class SelectiveSampler(MetaEstimatorMixin, AsksForLabels):  # type: ignore[misc]
             raise BadInput(f"estimator={shown(given)}; {wanted}")
         if given._draws:
             raise BadInput(f"{type(given).__name__} draws by itself; wanted a learner of single examples")
+        recipe = getattr(given, "recipe", None)
+        if isinstance(recipe, Recipe) and recipe.given["query"] in NAMED:
+            raise BadInput(f"{shown(recipe)} asks by itself; wanted a recipe with query='always'")
         made: Classifier = clone(given)
         return made
 
@@ -106,7 +115,8 @@ class SelectiveSampler(MetaEstimatorMixin, AsksForLabels):  # type: ignore[misc]
         check_rule(self)
         rate, rule = self._rate(), self._named_rule()
         return {
-            "ask_rule": float(RULES.index(rule)), "ask_delta": float(self.delta),
+            "ask_rule": float(RULES.index(rule) if isinstance(rule, str) else OWN),
+            "ask_delta": float(self.delta),
             "ask_chance": min(float(self.delta), 1.0) if rate is None else float(rate),
             "ask_most": math.inf if self.budget is None else float(self.budget),
             "ask_within": math.inf if self.window is None else float(self.window),
@@ -116,13 +126,17 @@ class SelectiveSampler(MetaEstimatorMixin, AsksForLabels):  # type: ignore[misc]
     def _rate(self) -> float | None:
         """The share of rows to aim at: a budget for so many rows is one, or the first rows would take it."""
         budget = None if self.target_rate is not None or self.window is not None else self.budget
-        if not budget or self.rule == "random" or not self._to_come:  # (to "random" all rows are as good)
+        plainly = callable(self.rule) or self.rule == "random"  # (to "random" all rows are as good)
+        if not budget or plainly or not self._to_come:
             return self.target_rate
         return min(1.0, budget / self._to_come)
 
-    def _named_rule(self) -> str:
-        """What "auto" stands for."""
-        if self.rule != "auto":
+    def _own_rule(self) -> Part | None:
+        return own_rule(self.rule) if callable(self.rule) else None
+
+    def _named_rule(self) -> object:
+        """What "auto" stands for; a user's function as it is."""
+        if not is_auto(self.rule):
             return self.rule
         fits = isinstance(chosen_estimator(self.estimator), IN_MARGINS)
         return "margin" if fits or self._rate() is not None else "bernoulli"
@@ -164,13 +178,17 @@ class SelectiveSampler(MetaEstimatorMixin, AsksForLabels):  # type: ignore[misc]
 
     @answers
     def chances(self, sure: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-        """The probability that a row of such |p| and |x|^2 is asked for, limits apart."""
+        """The probability that a row of such |p| and |x|^2 is asked for, limits apart; of rules by name."""
+        if callable(self.rule):
+            raise BadInput("chances are known of the rules by name; yours is a function")
         return self._rule(self.inside()).chances(sure, lengths)
 
     @answers
     def outlook(self, X: object) -> Outlook:
         """How many labels the coin would still ask for; it says stop where that is next to nothing."""
         inner = self._answering()
+        if callable(self.rule):
+            raise BadInput("an outlook is for the rules by name; a function of yours tells no chances")
         table = inner._table(X, reset=False)
         model, rows, count = inner._fitted(), inner._rows(table), table.shape[0]
         doubts = self._doubts(inner, model, rows, count, table, "nothing was looked at")
@@ -198,6 +216,12 @@ def chosen_estimator(given: object) -> object:
 def check_rule(sampler: SelectiveSampler) -> None:
     """Refuse parameters that make no sense, each in one line."""
     check_limits(sampler)
+    known = ("auto", *RULES)
+    if not callable(sampler.rule) and (not isinstance(sampler.rule, str) or sampler.rule not in known):
+        names = ", ".join(map(repr, known))
+        raise BadInput(
+            f"rule={shown(sampler.rule)}; wanted one of {names}, or a function of (scores, now, hyper)"
+        )
     budget, window, rate = sampler.budget, sampler.window, sampler.target_rate
     whole = isinstance(budget, int | np.integer) and not isinstance(budget, bool)
     if budget is not None and (not whole or not 0 <= budget <= LARGEST):
@@ -208,3 +232,7 @@ def check_rule(sampler: SelectiveSampler) -> None:
             raise BadInput(f"window={shown(window)} wants budget=, how many labels there may be within it")
     if rate is not None and require_positive("target_rate", rate, False, False) > 1:
         raise BadInput(f"target_rate={shown(rate)}; wanted a share of the rows, at most 1")
+    if rate is not None and callable(sampler.rule):
+        raise BadInput(
+            "target_rate= moves delta, which a function of yours does not read; use budget=, or a rule"
+        )

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from ..interface.classifier import Classifier
-from ..interface.fields import Labelled, Linear, above_zero, is_auto, learner
+from ..interface.fields import Budget, KernelParameters, Labelled, Linear, above_zero, is_auto, learner
 from ..interface.fixed import CLASSES, Rule, chosen
+from ..interface.support import KernelForm
 from ..models.weights import Numbers
 
 STEPS = Rule(lambda length: 1000.0 * length, lambda length: 1000.0 * length, before=1000.0)
 
 
 @learner
-class ShiftingPerceptron(Classifier, Linear, Labelled):
+class ShiftingPerceptron(KernelForm, Classifier, Linear, Labelled, KernelParameters, Budget):
     """A Perceptron that forgets as it errs: on mistake k, w = (1 - l) w + l y x with l = lam / (lam + k).
 
     Old mistakes fade the faster the larger lam is. Several classes: the true one against its best rival.
@@ -19,6 +20,9 @@ class ShiftingPerceptron(Classifier, Linear, Labelled):
     Parameters
     ----------
     lam : how fast it forgets; 1 is the plain mean of all mistakes.
+    kernel, gamma, degree, coef0, budget : the kernel form (see `om.kernels`), in which coefficients fade: a
+        vector is dropped when its coefficient is below 1e-12 of the largest, or is the least and `budget` has
+        no room.
 
     Reference: Cavallanti, Cesa-Bianchi & Gentile 2007.
 
@@ -31,10 +35,15 @@ class ShiftingPerceptron(Classifier, Linear, Labelled):
     lam: float = above_zero(default=1.0, lasting=True)
 
     _has_lanes = False
+    _projects = True  # bounded, in any case
+    _keeps_square = False
 
     def row(self, problem: str) -> str:
         """shifting.binary, ..."""
         return f"shifting.{problem}"
+
+    def _kernel_row(self) -> str:
+        return f"kernel_shifting.{self._problem()}"
 
     def numbers(self) -> Numbers:
         """How fast it forgets."""

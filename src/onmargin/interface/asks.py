@@ -11,11 +11,11 @@ from collections.abc import Iterable
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin
 from sklearn.utils import check_array
 
+from ..compiled.parts import Part
 from ..compiled.rows import Rows
-from ..errors import BadInput, shown
+from ..errors import BadInput
 from ..models.asking import Asking, Chosen, sureness
 from ..models.layout import Facts, Misfit, row_numbers
 from ..models.layout import count as count_in
@@ -28,11 +28,11 @@ from .dicts import Example, check_example, open_stream
 from .draws import seed_of, uniforms
 from .guard import NOBODY, Change, alone, answers, changes, in_place
 from .inner import Beside, Inner
-from .labels import as_they_are, check_label, distinct, is_missing, shortened
-from .missing import are_known, filled, indexable, known_labels, labels_of, numbered, one_kind, rows_of
+from .labels import as_they_are, is_missing
+from .missing import indexable, numbered, one_kind, rows_of
 from .other_names import refuse_params
+from .regressor import Regressor
 from .river import River
-from .shares import EVEN, Share, Sides
 from .state import seed_in
 from .tables import Table, checked_chance, checked_weights, in_one_line
 from .twins import of_asker, own
@@ -42,12 +42,19 @@ COINS = 6  # the purpose of a generator
 PIECE = 1 << 20  # rows at a time, where no line per round is kept
 
 
-class AsksForLabels(ClassifierMixin, River):  # type: ignore[misc]
-    """A learner inside and a rule; a subclass makes the learner and names the rule's numbers."""
+Inside = Classifier | Regressor
+"""What may be inside."""
+
+
+class AsksForLabels(River):
+    """A learner inside and a rule; a subclass makes the learner and names the rule's numbers.
+
+    What a label is, a class or a number, is said by `AskingClassifier` and `AskingRegressor`.
+    """
 
     answers_names = True
-    river_base = "Classifier"
-    kind = "labels"
+    kind = ""
+    _counts_mistakes = True
     estimator_: Any
     _to_come = 0  # rows that the last `fit` was to go over
     _said: frozenset[str] = frozenset()  # warnings that were given
@@ -61,16 +68,38 @@ class AsksForLabels(ClassifierMixin, River):  # type: ignore[misc]
     gamma_, budget_, lam_, p_, kernel_weights_ = Inner(), Inner(), Inner(), Inner(), Inner()
     objective_, dual_gap_, n_kernels_ = Inner(), Inner(), Inner()
 
-    def _made_inner(self) -> Classifier:
+    def _made_inner(self) -> Inside:
         """A fresh learner."""
         raise NotImplementedError
 
-    def _hand_on(self, inner: Classifier) -> None:
+    def _hand_on(self, inner: Inside) -> None:
         """Parameters that are the learner's too, as they are now."""
+
+    def _read(self, y: object, X: Table) -> tuple[np.ndarray, np.ndarray]:
+        """Labels as an array, and which are there."""
+        raise NotImplementedError
+
+    def _ready(
+        self, inner: Inside, labels: np.ndarray, there: np.ndarray, wanted: Wanted
+    ) -> tuple[np.ndarray, np.ndarray, Wanted]:
+        """Of a run: labels, with something in place of those nobody reads; which are there; how to play."""
+        raise NotImplementedError
+
+    def _some_label(self, inner: Inside, classes: object) -> list[object]:
+        """One that could be learned, for a row that is not; refused where none is known."""
+        raise NotImplementedError
+
+    def _can_answer(self, inner: Inside) -> bool:
+        """Has it anything to be doubtful of?"""
+        return inner._model is not None
 
     def _rule_numbers(self) -> Chosen:
         """The rule as numbers of the loop, checked."""
         raise NotImplementedError
+
+    def _own_rule(self) -> Part | None:
+        """A user's rule, where there is one."""
+        return None
 
     def set_params(self, **params: Any) -> Self:
         """Change parameters, all or none; another library's names are answered with ours."""
@@ -115,14 +144,15 @@ class AsksForLabels(ClassifierMixin, River):  # type: ignore[misc]
 
     # ---- the learner inside, and the rule
 
-    def inside(self, fresh: bool = False) -> Classifier:
+    def inside(self, fresh: bool = False) -> Inside:
         """The learner, with this sampler's numbers; a fresh one where asked for."""
         chosen = self._rule_numbers()
         if fresh or "estimator_" not in self.__dict__:
             self.estimator_, self._asking = self._made_inner(), None
-        inner: Classifier = self.estimator_
+        inner: Inside = self.estimator_
         self._hand_on(inner)
         rule = self._rule(inner, chosen)
+        rule.own = self._own_rule()
         if rule.chosen != chosen:
             inner._stream = None
             if inner._model is None:
@@ -132,18 +162,18 @@ class AsksForLabels(ClassifierMixin, River):  # type: ignore[misc]
                 inner._model.ask_by(chosen)
         return inner
 
-    def _rule(self, inner: Classifier, chosen: Chosen | None = None) -> Asking:
+    def _rule(self, inner: Inside, chosen: Chosen | None = None) -> Asking:
         """The model's, or the one that waits for a model."""
         model = inner._model
         if model is not None and model.asking is not None:
             return model.asking
         if self._asking is None:
-            self._asking = Asking(self._rule_numbers() if chosen is None else chosen)
+            self._asking = Asking(self._rule_numbers() if chosen is None else chosen, self._own_rule())
         if model is not None:
             model.attach(self._asking)
         return self._asking
 
-    def _coins(self, inner: Classifier, count: int, weights: np.ndarray | None = None) -> np.ndarray:
+    def _coins(self, inner: Inside, count: int, weights: np.ndarray | None = None) -> np.ndarray:
         """The uniforms of the rows that come next."""
         return uniforms(self, self._rule(inner).shown, count, weights, COINS)
 
@@ -162,7 +192,7 @@ class AsksForLabels(ClassifierMixin, River):  # type: ignore[misc]
         if self.random_state is not None:
             self._entropy = None
         X = indexable(X)
-        labels, there = labels_of(y, X)
+        labels, there = self._read(y, X)
         self._to_come = len(labels)
         inner = self.inside(fresh=True)
         weights = checked_weights(sample_weight, len(labels)) if sample_weight is not None else None
@@ -189,35 +219,20 @@ class AsksForLabels(ClassifierMixin, River):  # type: ignore[misc]
         if wanted.delay:
             raise BadInput("delay= is not for learners that ask: a label comes when it is asked for")
         X = indexable(X)
-        labels, there = labels_of(y, X)
+        labels, there = self._read(y, X)
         weights = wanted.sample_weight
         weights = None if weights is None else checked_weights(weights, len(labels))
         return self._run(X, labels, there, wanted._replace(sample_weight=weights))
 
     def _run(self, X: Table, labels: np.ndarray, there: np.ndarray, wanted: Wanted) -> Progress:
-        inner, classes = self.inside(), wanted.classes
-        open_ended, announced = bool(inner.growing), inner.classes
-        if inner._model is None and classes is None and announced is None and there.any() and not open_ended:
-            classes = distinct(labels[there])
-            for label in classes:
-                check_label(label)
-            if len(classes) < 2:
-                raise BadInput(f"all labels are one class, {shortened(classes)}; wanted at least two classes")
-        if open_ended and inner._labels is None and classes is None and announced is None:
-            raise BadInput(
-                "growing=True takes labels as they come, but only those asked for are read; give classes="
-            )
-        known = known_labels(inner._labels, announced if classes is None else classes)
-        if known is not None:
-            there = there & are_known(known, labels)
-        answers = filled(labels, there, known or [0])
-        _refuse_weights(getattr(inner, "class_weight", None))
+        inner = self.inside()
+        answers, there, wanted = self._ready(inner, labels, there, wanted)
         chance = None if wanted.chance is None else checked_chance(wanted.chance, len(labels))
         own(inner)  # several pieces are one call
-        return self._pieces(inner, X, labels, answers, there, wanted._replace(chance=chance, classes=classes))
+        return self._pieces(inner, X, labels, answers, there, wanted._replace(chance=chance))
 
     def _pieces(
-        self, inner: Classifier, X: Table, labels: np.ndarray, answers: np.ndarray, there: np.ndarray,
+        self, inner: Inside, X: Table, labels: np.ndarray, answers: np.ndarray, there: np.ndarray,
         wanted: Wanted,
     ) -> Progress:  # fmt: skip
         """A long piece of the stream at a time where no trace is kept."""
@@ -244,18 +259,18 @@ class AsksForLabels(ClassifierMixin, River):  # type: ignore[misc]
                 )
             bought.append(first + np.flatnonzero(asked))
             counted = there[some] & (np.ones(len(asked), bool) if mine is None else mine > 0)
-            wrong = np.asarray(run.predictions)[counted] != labels[some][counted]
-            rounds = int(counted.sum())
-            sums += (rounds, int(np.sum(wrong)), run.totals.errors, run.totals.updates, run.totals.loss)
+            differs = np.asarray(run.predictions)[counted] != labels[some][counted]
+            rounds, wrong = int(counted.sum()), int(np.sum(differs)) if self._counts_mistakes else 0
+            sums += (rounds, wrong, run.totals.errors, run.totals.updates, run.totals.loss)
             curve.append((int(sums[0]), int(sums[1]), float(sums[4])))
         self.queried_ = np.concatenate(bought)
         rounds, mistakes, errors, updates = (int(value) for value in sums[:4])
         totals = Totals(rounds, mistakes, errors, updates, float(sums[4]))
         if not wanted.full:
-            return Progress(self._original(), totals, labels, X, curve=curve)
+            return Progress(self._original(), totals, labels, X, curve=curve, kind=self.kind)
         names = ("scores", "predictions", "losses", "steps", "queried")
         lines = {name: getattr(run, name) for name in names} | {"counted": counted}
-        return Progress(self._original(), totals, labels, run.X, lines, curve, "labels", wanted.every)
+        return Progress(self._original(), totals, labels, run.X, lines, curve, self.kind, wanted.every)
 
     @changes
     def watch_each(self, examples: Iterable[Any], wanted: Wanted) -> Progress:
@@ -278,7 +293,7 @@ class AsksForLabels(ClassifierMixin, River):  # type: ignore[misc]
                 )
             if asked:
                 self.learn_one(x, y, weight)
-            mistakes += there and answer != y
+            mistakes += self._counts_mistakes and there and answer != y
             for values, value in ((truths, y), (predictions, answer), (queried, asked), (counted, there)):
                 values.append(value)
         if not truths:
@@ -286,12 +301,15 @@ class AsksForLabels(ClassifierMixin, River):  # type: ignore[misc]
         count, judged, self.queried_ = len(truths), np.asarray(counted, bool), np.flatnonzero(queried)
         totals = Totals(int(judged.sum()), mistakes, 0, int(sum(queried)), 0.0)
         if not wanted.full:
-            return Progress(self._original(), totals, None, curve=[(totals.rounds, mistakes, 0.0)])
+            curve = [(totals.rounds, mistakes, 0.0)]
+            return Progress(self._original(), totals, None, curve=curve, kind=self.kind)
         kept = {
             "scores": np.full(count, np.nan), "predictions": as_they_are(predictions), "counted": judged,
             "queried": np.asarray(queried, bool), "losses": np.zeros(count), "steps": np.zeros(count),
         }  # fmt: skip
-        return Progress(self._original(), totals, as_they_are(truths), None, kept, [], "labels", wanted.every)
+        return Progress(
+            self._original(), totals, as_they_are(truths), None, kept, [], self.kind, wanted.every
+        )
 
     @answers
     def comparator_losses(self, X: Table, y: object, comparator: object) -> np.ndarray:
@@ -316,27 +334,23 @@ class AsksForLabels(ClassifierMixin, River):  # type: ignore[misc]
 
     # ---- a person's answers
 
-    @changes
-    def partial_fit(self, X: object, y: object, classes: object = None, sample_weight: object = None) -> Self:
-        """Learn the rows that have a label, in order; rows without one (NaN, None) are skipped."""
+    def _learn_answers(self, X: object, y: object, classes: object, sample_weight: object) -> None:
+        """Learn the rows that have a label, in order; the others are skipped."""
         inner, X = self.inside(), indexable(X)
-        labels, there = labels_of(y, X)
+        labels, there = self._read(y, X)
         rule = self._rule(inner)
         if there.all():
             inner._partial_fit(X, labels, classes, sample_weight, rule)
-            return self
+            return
         weights = None if sample_weight is None else checked_weights(sample_weight, len(labels))
-        known = known_labels(inner._labels, inner.classes if classes is None else classes)
         kept = np.flatnonzero(there)
         if len(kept):
             weights = None if weights is None else weights[kept]
             with numbered(kept):
                 inner._partial_fit(rows_of(X, kept), one_kind(labels[kept]), classes, weights, rule)
         elif inner._model is None:
-            if known is None:
-                raise BadInput("no row has a label, and no classes are announced; give classes=")
-            inner._partial_fit(rows_of(X, np.arange(1)), known[:1], classes, [0.0], rule)
-        return self
+            some = self._some_label(inner, classes)
+            inner._partial_fit(rows_of(X, np.arange(1)), some, classes, [0.0], rule)
 
     @in_place
     def learn_one(self, x: Example, y: object, w: float = 1.0) -> None:
@@ -365,33 +379,48 @@ class AsksForLabels(ClassifierMixin, River):  # type: ignore[misc]
     def query_one(self, x: Example) -> bool:
         """Ask for the label of this example?"""
         inner = self.inside()
-        if inner._model is None or inner._labels is None or not inner._labels.known:
+        if not self._can_answer(inner):
             check_example(x)
             return bool(self._ask_blindly(inner, 1)[0])
         stream = inner._stream or open_stream(inner)
         return bool(self._ask(inner, stream.model, stream.row_for(x), 1, None)[0])
 
-    def _ask_blindly(self, inner: Classifier, count: int) -> np.ndarray:
+    def _ask_blindly(self, inner: Inside, count: int) -> np.ndarray:
         """Before there is a model all rows are as doubtful as can be."""
-        return self._rule(inner).ask(np.zeros(count), np.zeros(count), self._coins(inner, count))
+        rule, coins = self._rule(inner), self._coins(inner, count)
+        if rule.own is not None:
+            return rule.ask_own(np.zeros((count, 1)), coins)
+        return rule.ask(np.zeros(count), np.zeros(count), coins)
 
-    def _ask(self, inner: Classifier, model: Model, rows: Rows, count: int, table: Table) -> np.ndarray:
+    def _ask(self, inner: Inside, model: Model, rows: Rows, count: int, table: Table) -> np.ndarray:
         """The rule about rows; `table` is what they came from (None: a dict)."""
+        rule = self._rule(inner)
+        if rule.own is not None:
+            scores = self._scores_of(inner, model, rows, count, table, "nothing was asked")
+            return model.ask_own(scores, self._coins(inner, count))
         sure, lengths = self._doubts(inner, model, rows, count, table, "nothing was asked")
-        return self._rule(inner).ask(sure, lengths, self._coins(inner, count))
+        return rule.ask(sure, lengths, self._coins(inner, count))
 
     def _doubts(
-        self, inner: Classifier, model: Model, rows: Rows, count: int, table: Table, done: str
+        self, inner: Inside, model: Model, rows: Rows, count: int, table: Table, done: str
     ) -> tuple[np.ndarray, np.ndarray]:
         """|p| and, where the rule asks for it, |x|^2 of rows."""
-        model = inner._form().with_room(model, table)
-        scores, reached = model.scores(rows, count, False)
+        scores = self._scores_of(inner, model, rows, count, table, done)
+        lengths = np.zeros(count)
+        if self._rule(inner).adaptive:
+            lengths = inner._form().with_room(model, table).lengths(rows, count)
+        return sureness(scores), lengths
+
+    def _scores_of(
+        self, inner: Inside, model: Model, rows: Rows, count: int, table: Table, done: str
+    ) -> np.ndarray:
+        """The scores of rows, by the weights of the moment."""
+        scores, reached = inner._form().with_room(model, table).scores(rows, count, False)
         if reached < count:
             if table is None:
                 raise BadInput(f"the example has values that are not finite; {done}")
             raise inner._bad_row(table, reached, done)
-        lengths = model.lengths(rows, count) if self._rule(inner).adaptive else np.zeros(count)
-        return sureness(scores), lengths
+        return scores
 
     @property
     @answers
@@ -405,35 +434,20 @@ class AsksForLabels(ClassifierMixin, River):  # type: ignore[misc]
 
     # ---- answers: the learner's
 
-    def _answering(self) -> Classifier:
-        inner: Classifier = self.__dict__.get("estimator_") or self.inside()
+    def _answering(self) -> Inside:
+        inner: Inside = self.__dict__.get("estimator_") or self.inside()
         inner._fitted()
         return inner
 
-    @property
-    def classes_(self) -> np.ndarray:
-        """The labels known, in order."""
-        return self._answering().classes_
-
     @answers
     def predict(self, X: object) -> np.ndarray:
-        """The label of each row."""
+        """The learner's answer for each row."""
         return self._answering().predict(X)
-
-    @answers
-    def decision_function(self, X: object) -> np.ndarray:
-        """The learner's scores."""
-        return self._answering().decision_function(X)
 
     @alone
     def predict_one(self, x: Example) -> Any:
-        """The label; None before any."""
+        """The learner's answer for one example."""
         return self.inside().predict_one(x)
-
-    @alone
-    def predict_proba_one(self, x: Example) -> Share | Sides:
-        """The learner's score, squashed; before any label {}, or (two classes only) even shares."""
-        return self.inside().predict_proba_one(x) or ({} if self._multiclass else dict(EVEN))
 
     # ---- files
 
@@ -443,22 +457,14 @@ class AsksForLabels(ClassifierMixin, River):  # type: ignore[misc]
         known = {"passes": self.__dict__.get("n_iter_"), "queried": getattr(self, "queried_", None)}
         return known | {"entropy": self._entropy, "counts": rule.counts.copy(), "recent": rule.recent.copy()}
 
-    def restore_asking(self, inner: Classifier, kept: Facts) -> None:
+    def restore_asking(self, inner: Inside, kept: Facts) -> None:
         """Take it on again, around the learner that was inside."""
         if type(inner) is not type(self._made_inner()):
             raise Misfit(f"it is a {type(self).__name__} around a {type(inner).__name__}")
-        rule = Asking.restored(self._rule_numbers(), kept["counts"], kept["recent"])
+        rule = Asking.restored(self._rule_numbers(), kept["counts"], kept["recent"], self._own_rule())
         self.estimator_, self._asking, self._entropy = inner, rule, seed_in("entropy", kept["entropy"])
         if kept["passes"] is not None:
             self.n_iter_ = count_in("passes", kept["passes"])
         if kept.get("queried") is not None:  # (none in files of before)
             self.queried_ = row_numbers("queried", kept["queried"])
         self._rule(inner)
-
-
-def _refuse_weights(given: Any) -> None:
-    """Class weights that would look at labels nobody asked for."""
-    if given == "balanced" or (isinstance(given, dict) and not all(w > 0 for w in given.values())):
-        raise BadInput(
-            f"class_weight={shown(given)} looks at labels that are not asked for; wanted weights above 0"
-        )

@@ -27,6 +27,7 @@ GROUPS: set[type] = set()
 """Groups of parameters that several learners have."""
 
 LAST = {False: "False", True: "'auto'"}  # words of a refusal
+AFTER_EACH = "after"  # the average of the hypotheses after each round
 
 Class = TypeVar("Class")
 Limit = Callable[[str, object], None]
@@ -113,12 +114,15 @@ def one_of(*options: str, default: str, lasting: bool = False, listed: bool = Fa
     return _field(limit, lasting, default=default)
 
 
-def flag(*, default: bool | str, lasting: bool = False, auto: bool = False) -> Any:
-    """True or False; `auto`: or "auto"."""
+def flag(*, default: bool | str, lasting: bool = False, auto: bool = False, also: str = "") -> Any:
+    """True or False; `auto`: or "auto"; `also`: or this text."""
 
     def limit(name: str, value: object) -> None:
-        if not isinstance(value, bool | np.bool_) and not (auto and is_auto(value)):
-            raise BadInput(f"{name}={shown(value)}; wanted True{', False' if auto else ''} or {LAST[auto]}")
+        if isinstance(value, bool | np.bool_) or (auto and is_auto(value)):
+            return
+        if not also or not isinstance(value, str) or value != also:
+            more = f", False, {also!r}" if also else ", False" if auto else ""
+            raise BadInput(f"{name}={shown(value)}; wanted True{more} or {LAST[auto]}")
 
     return _field(limit, lasting, default=default)
 
@@ -279,9 +283,12 @@ class Intercept:
 
 @group
 class Averaged:
-    """Answers by the mean of the hypotheses that predicted; "auto": `fit` does, and ends with it."""
+    """Answers by the mean of the hypotheses that predicted; "auto": `fit` does, and ends with it.
 
-    average: bool | str = flag(default="auto", lasting=True, auto=True)
+    "after": by the mean of the hypotheses after each round, w_2 .. w_T+1.
+    """
+
+    average: bool | str = flag(default="auto", lasting=True, auto=True, also=AFTER_EACH)
 
 
 @group
@@ -300,7 +307,7 @@ class ClassWeights:
 
 @group
 class Horizon:
-    """How many rounds are remembered."""
+    """How many rounds are remembered; kernels drop vectors whose coefficients have faded."""
 
     horizon: float | None = above_zero(
         default=None, none=True, lasting=True, also=lambda rounds: rounds > 1,
@@ -310,11 +317,8 @@ class Horizon:
 
 def check_horizon(owner: object, averages: bool) -> None:
     """Refuse to forget what is to be remembered."""
-    if getattr(owner, "horizon", None) is not None:
-        if averages:
-            raise BadInput("average=True remembers all that horizon= is to forget; choose one of them")
-        if getattr(owner, "kernel", None) is not None:
-            raise BadInput("horizon= is for weights; kernel learners forget by Forgetron, or budget=")
+    if getattr(owner, "horizon", None) is not None and averages:
+        raise BadInput("average=True remembers all that horizon= is to forget; choose one of them")
 
 
 @group

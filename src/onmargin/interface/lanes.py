@@ -70,7 +70,7 @@ class Place(NamedTuple):
 def _key(learner: Learner, params: dict[str, Any]) -> object:
     """Equal for learners that can share lanes; None where there is no lane for them."""
     learner._check_parameters()
-    if not learner._has_lanes:
+    if not learner._has_lanes or learner._form().averages_after:
         return None
     row = learner._table_row()
     outputs, many = learner._targets().outputs()

@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import RegressorMixin
 
+from ..models.asking import Asking
 from .dicts import Example, learn_many, learn_one, open_stream, predict_many
 from .fixed import NUMBERS
 from .guard import alone, answers, changes, in_place
@@ -44,8 +45,8 @@ class Regressor(RegressorMixin, Learner):  # type: ignore[misc]
             self._learn_one(x, y, w)
 
     @in_place
-    def _learn_one(self, x: Example, y: float, w: float) -> None:
-        learn_one(self, x, y, w)
+    def _learn_one(self, x: Example, y: object, w: float, asking: Asking | None = None) -> None:
+        learn_one(self, x, y, w, asking)
 
     @changes
     def learn_many(self, X: object, y: object = None, w: object = None) -> None:

@@ -65,7 +65,12 @@ class KernelForm(Learner):
         return f"{keeping}_{self.row(self._problem())}"
 
     def _model_kind(self) -> type[KernelModel]:
-        return Unbounded if self.budget is None and not self._projects else Bounded
+        return Bounded if self._is_bounded else Unbounded
+
+    @property
+    def _is_bounded(self) -> bool:
+        """Are few vectors kept: projected, within a budget, or until they have faded?"""
+        return self._projects or self.budget is not None or getattr(self, "horizon", None) is not None
 
     def _kernels(self, gamma: float | None) -> Form:
         """What is evaluated."""
@@ -76,7 +81,7 @@ class KernelForm(Learner):
 
     def _precision(self) -> str:
         """float32 for kernel values, float64 on request; always where a Gram matrix is solved."""
-        if self._projects or self.budget is not None:
+        if self._is_bounded:
             return "float64"
         given = getattr(self, "dtype", None)
         return "float32" if given is None else str(np.dtype(given).name)
@@ -149,7 +154,7 @@ class SupportForm(WeightsForm):
 
     def row(self) -> Row:
         """The row of the table."""
-        return row_named(self.learner._kernel_row())
+        return row_named(self.forgetting(self.learner._kernel_row()))
 
     def model(self, start: Start, numbers: Numbers) -> Model:
         """A fresh model."""
@@ -166,7 +171,7 @@ class SupportForm(WeightsForm):
         begun = {} if owner._model is None else owner._model.numbers
         room = begun.get("room", math.inf) if isinstance(owner.budget, str) else owner.budget
         grain = FINE if owner._projects else COARSE
-        return chosen | {"room": math.inf if room is None else room, "grain": grain}
+        return super().numbers(chosen) | {"room": math.inf if room is None else room, "grain": grain}
 
     def _given_gamma(self) -> float | None:
         return None if isinstance(self.learner.gamma, str) else float(self.learner.gamma)
@@ -174,6 +179,7 @@ class SupportForm(WeightsForm):
     def check_parameters(self) -> None:
         """The kernel, its width, the budget."""
         owner = self.learner
+        self.check_average()
         if owner._is_precomputed() and owner.growing:
             raise BadInput("a precomputed table has a column for every row: set growing=False")
         if isinstance(owner.gamma, str):

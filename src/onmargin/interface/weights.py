@@ -22,6 +22,7 @@ from ..models.layout import Arrays, Facts, Layout
 from ..models.table import FORGETS, Row, row_named
 from ..models.weights import Model, Numbers
 from .dicts import BoundStream, Example, Stream
+from .fields import AFTER_EACH
 from .passes import TrainingSet
 from .tables import Table, with_length
 
@@ -42,7 +43,11 @@ class WeightsForm:
     def row(self) -> Row:
         """The row of the table."""
         name = self.owner.row(self.owner._problem())
-        return row_named(name if getattr(self.owner, "horizon", None) is None else name + FORGETS)
+        return row_named(self.forgetting(name))
+
+    def forgetting(self, name: str) -> str:
+        """The name of the row that does, where a horizon is given."""
+        return name if getattr(self.owner, "horizon", None) is None else name + FORGETS
 
     def model(self, start: Start, numbers: Numbers) -> Model:
         """A fresh model."""
@@ -56,10 +61,27 @@ class WeightsForm:
 
     def numbers(self, chosen: Numbers) -> Numbers:
         """The numbers of the parameters, and what the form adds."""
-        return chosen
+        return chosen | {"mean_after": 1.0} if self.averages_after else chosen
+
+    @property
+    def averages_after(self) -> bool:
+        """Is the mean that of the hypotheses after each round?"""
+        average = getattr(self.owner, "average", False)
+        return isinstance(average, str) and average == AFTER_EACH
+
+    def check_average(self) -> None:
+        """A mean after each round is known of weights (or coefficients) to which rounds add."""
+        if self.averages_after:
+            row = self.owner._table_row()
+            if not row.adds or self.owner._linear_model is not Model:
+                raise BadInput(
+                    f"average='after' is for weights that single rows add to; {type(self.owner).__name__} "
+                    f"keeps others here ({row.words()['space']}); use average=True"
+                )
 
     def check_parameters(self) -> None:
         """Refuse parameters that do not go with the form."""
+        self.check_average()
         budget = getattr(self.owner, "budget", None)
         if budget is not None:
             raise BadInput(f"budget={shown(budget)} is for kernel forms; set kernel=, or leave it out")

@@ -78,3 +78,10 @@ def watchful(margin, required):
 def always(margin, required):
     """A mistake's value, but every round pulls alike (ridge regression on the labels: BBQ)."""
     return (1.0 if margin <= 0.0 else 0.0), 1.0
+
+
+@part
+def heeded(margin, required):
+    """(required - margin)^2 / 2, but every round pulls alike (ridge regression on numbers: BBQRegressor)."""
+    gap = required - margin
+    return 0.5 * gap * gap, 1.0

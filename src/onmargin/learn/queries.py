@@ -22,12 +22,14 @@ from .vocabulary import (
     MOVES,
     SHOWN,
     VECTORS,
+    Round,
 )
 
 RULES = ("bernoulli", "adaptive", "margin", "random")  # of a sampler; the loop is told the place of one
 COUNTING = ("adaptive",)  # those that want to know of every move
 ADAPTIVE, MARGIN, RANDOM = (RULES.index(name) for name in ("adaptive", "margin", "random"))
 HOEFFDING, SEED, POLYNOMIAL = range(-3, 0)  # BBQ's
+OWN = -4  # a user's function
 FAR = 300.0  # of that logarithm from 0
 GAIN = 0.05  # of the logarithm of delta, where a share of labels is aimed at
 
@@ -73,14 +75,15 @@ def odds(numbers, sure, length):
 
 
 @part
-def decide_asking(numbers, sure, length, luck):
-    """The rule within its limits; counts the row, and the label where it asks."""
+def is_spent(numbers):
+    """Are all labels asked for that there may be? Then delta does not follow its share any more."""
+    return numbers[ASK_WITHIN] == math.inf and numbers[ASKED] >= numbers[ASK_MOST]
+
+
+@part
+def grant(numbers, asks):
+    """What a rule wishes, within its limits; counts the label where it asks."""
     most, within = numbers[ASK_MOST], numbers[ASK_WITHIN]
-    numbers[SHOWN] += 1.0
-    if within == math.inf and numbers[ASKED] >= most:
-        return False  # spent for good: delta does not follow its share any more
-    chance, whole = odds(numbers, sure, length)
-    asks = luck * whole < chance
     if within < math.inf:  # the last `most` labels, oldest overwritten: was the oldest long enough ago?
         room = int(most)
         place = numbers.shape[0] - room + int(numbers[ASKED]) % room
@@ -93,6 +96,31 @@ def decide_asking(numbers, sure, length, luck):
         change = GAIN * (numbers[ASK_SHARE] - (1.0 if asks else 0.0))
         numbers[DRIFTED] = min(max(numbers[DRIFTED] + change, -FAR), FAR)
     return asks
+
+
+@part
+def decide_asking(numbers, sure, length, luck):
+    """The rule within its limits; counts the row, and the label where it asks."""
+    numbers[SHOWN] += 1.0
+    if is_spent(numbers):
+        return False
+    chance, whole = odds(numbers, sure, length)
+    return grant(numbers, luck * whole < chance)
+
+
+@part
+def rule(space, scores, now, hyper):
+    """(Stands for a user's function.)"""
+    return True
+
+
+@part
+def own_asking(space, scores, now, hyper):
+    """A user's rule within the same limits."""
+    hyper.numbers[SHOWN] += 1.0
+    if is_spent(hyper.numbers):
+        return False
+    return grant(hyper.numbers, rule(space, scores, now, hyper))
 
 
 @part
@@ -140,10 +168,10 @@ def bbq(space, scores, now, hyper):
 
 @part
 def bbq_kept(space, scores, now, hyper):
-    """The same spelled in vectors: |Px|^2 = v - |c|^2, c = (I + K)^-1 k being in `work`."""
+    """The same spelled in vectors: |Px|^2 = v - sum of c_i^2 / h_i, c = (K + H^-1)^-1 k being in `work`."""
     length = space.notes[1]
     for i in range(int(space.ledger[VECTORS])):
-        length -= space.work[i] * space.work[i]
+        length -= space.work[i] * space.work[i] / space.drift[i, 0]
     return ask_bbq(hyper.numbers, space.notes[1], max(length, 0.0), now.clock, hyper.epsilon)
 
 
@@ -169,6 +197,18 @@ def counting(whose: Part) -> Part:
     source = plain(whose)
     place = "_".join(source.__module__.split(".")[-2:])  # (modules of two folders may share a name)
     return compose(counted_move, f"counted_{place}_{source.__qualname__}", move=whose)
+
+
+@cache
+def limited(whose: Part) -> Part:
+    """`own_asking` by a user's rule."""
+    return compose(own_asking, f"limited_{plain(whose).__name__}", rule=whose)
+
+
+def ask_own_rows(space, scores, luck, clock, hyper, asks):
+    """asks[i] = a user's rule about the scores of row i, one after the other."""
+    for i in range(asks.shape[0]):
+        asks[i] = own_asking(space, scores[i], Round(i, clock + 1, 1.0, luck[i]), hyper)
 
 
 @specialise

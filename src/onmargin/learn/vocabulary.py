@@ -54,7 +54,8 @@ ASK_SHARE = 29  # the share it aims at
 FORGET = 30  # what remains of a hypothesis after a round
 FARTHEST = 31  # the squared length of the farthest move: beyond it numbers might overflow
 PLAYED = 32  # the clock after the last rounds that were played to their end
-USER_NUMBERS = 33  # from here on the numbers of a user's own parts
+MEAN_AFTER = 33  # 1 where the average is of the weights after each round, 0: of those that predicted
+USER_NUMBERS = 34  # from here on the numbers of a user's own parts
 
 # A line of the trace
 TRACE_GUESS = 0  # what was answered
@@ -93,7 +94,7 @@ NORM_LAST = 4  # the round of the last move
 
 # The ledger of sums over vectors
 VECTORS = 0  # how many are kept
-CENTER_SCALE = 1  # the centre of a ball is scale nu
+CENTER_SCALE = 1  # the centre of a ball (or the shifting Perceptron) is scale nu
 CENTER_LENGTH = 2  # |centre|^2
 CENTER_SPREAD = 3  # sum of the scales of the rounds so far
 CENTER_LAST = 4  # the round of its last move
@@ -103,7 +104,7 @@ FOLDED = 7  # what older coefficients were multiplied by
 FOLDED_SHARE = 8  # what the drift took of them
 OLDEST = 9  # Forgetron: the slot of the oldest vector
 QUOTA = 10  # Forgetron: Q, the damage done by shrinking
-FORGETRON_MISTAKES = 11  # Forgetron: M, the mistakes made
+FORGETRON_MISTAKES = 11  # Forgetron and shifting Perceptron: M, the mistakes made
 LEDGER_LENGTH = 12  # (how long it is)
 
 # The running thresholds of paired learners that compare scores (lines of `middle`)
@@ -186,7 +187,7 @@ MORE = {
     "decay": 0.0, "lam": 1.0, "batch": 1.0, "radius": math.inf, "free": 0.0, "suffix": 1.0, "anchor": 1.0,
     "q": 2.0, "scale": 1.0, "l1": 0.0, "delta": 1.0, "tolerance": 0.0, "room": math.inf, "grain": 1e-8,
     "ask_rule": 0.0, "ask_delta": 1.0, "ask_chance": 1.0, "ask_most": math.inf, "ask_within": math.inf,
-    "ask_share": 0.0, "forget": 1.0, "farthest": 1e200, "played": 0.0,
+    "ask_share": 0.0, "forget": 1.0, "farthest": 1e200, "played": 0.0, "mean_after": 0.0,
 }  # fmt: skip
 
 

@@ -10,16 +10,21 @@ import math
 
 import numpy as np
 
-from ..learn.queries import COUNTING, RULES, ask_rows, odds
+from ..compiled.parts import Part, specialise
+from ..learn.queries import COUNTING, RULES, ask_own_rows, ask_rows, limited, odds
+from ..learn.spaces.linear import Linear
 from ..learn.vocabulary import (
     ASKED,
     DRIFTED,
     FADED,
     REMEMBERED,
     SHOWN,
+    Hyper,
     hyper_of,
 )
 from .layout import Wanted, check_arrays, check_counts
+
+NO_SPACE = Linear(np.zeros(1), np.zeros(0), np.zeros(2))  # a user's rule does not look at one
 
 Chosen = dict[str, float]
 """The rule as numbers of the loop: ask_rule, ask_delta, ..."""
@@ -31,10 +36,13 @@ def room_for(chosen: Chosen) -> int:
 
 
 class Asking:
-    """Which rounds ask for their label. `active`: those to come do; otherwise labels are simply there."""
+    """Which rounds ask for their label. `active`: those to come do; otherwise labels are simply there.
 
-    def __init__(self, chosen: Chosen) -> None:
-        self.chosen, self.active = chosen, False
+    `own` is a user's rule; it is not kept in pickles: whoever holds the function gives it anew.
+    """
+
+    def __init__(self, chosen: Chosen, own: Part | None = None) -> None:
+        self.chosen, self.active, self.own = chosen, False, own
         self.place = hyper_of(chosen, 1, np.zeros(REMEMBERED), np.zeros(self.room)).numbers
 
     @property
@@ -43,12 +51,14 @@ class Asking:
         return room_for(self.chosen)
 
     @classmethod
-    def restored(cls, chosen: Chosen, counts: np.ndarray, recent: np.ndarray) -> Asking:
+    def restored(
+        cls, chosen: Chosen, counts: np.ndarray, recent: np.ndarray, own: Part | None = None
+    ) -> Asking:
         """A rule and what a file says that it has counted."""
         wanted = {"counts": Wanted((FADED - SHOWN,)), "recent": Wanted((room_for(chosen),), least=0.0)}
         check_arrays(wanted, {"counts": counts, "recent": recent})
         check_counts(counts)
-        rule = cls(chosen)
+        rule = cls(chosen, own)
         rule.counts[...], rule.recent[...] = counts, recent
         return rule
 
@@ -102,6 +112,21 @@ class Asking:
         ask_rows(self.place, sure, lengths, luck, asks)
         return asks
 
+    def ask_own(
+        self, scores: np.ndarray, luck: np.ndarray, clock: int = 0, hyper: Hyper | None = None
+    ) -> np.ndarray:
+        """A user's rule about rows of these scores, one after the other; they are counted.
+
+        hyper : of the model (None: there is none yet).
+        """
+        assert self.own is not None
+        if hyper is None:
+            hyper = hyper_of(self.chosen, 1, np.zeros(REMEMBERED))._replace(numbers=self.place)
+        asks = np.zeros(len(scores), bool)
+        play = specialise(ask_own_rows, own_asking=limited(self.own))
+        play(NO_SPACE, np.ascontiguousarray(scores, float), luck, clock, hyper, asks)
+        return asks
+
     def chances(self, sure: np.ndarray, lengths: np.ndarray) -> np.ndarray:
         """The probability that a row of such |p| and |x|^2 is asked for, limits apart."""
         pairs = (odds(self.place, *pair) for pair in zip(sure.tolist(), lengths.tolist(), strict=True))
@@ -116,8 +141,12 @@ class Asking:
     def copy(self) -> Asking:
         """The same, counting in an array of its own."""
         twin = object.__new__(Asking)
-        twin.chosen, twin.active, twin.place = self.chosen, self.active, self.place.copy()
+        twin.chosen, twin.active, twin.own = self.chosen, self.active, self.own
+        twin.place = self.place.copy()
         return twin
+
+    def __getstate__(self) -> dict[str, object]:
+        return self.__dict__ | {"own": None}
 
 
 def sureness(scores: np.ndarray) -> np.ndarray:

@@ -18,10 +18,11 @@ from ..learn.kernel_spaces.uses import shrunk_drift
 from ..learn.spaces.arrays import Start, padded
 from ..learn.vocabulary import BATCH, FOLDED, FOLDED_SHARE, LEDGER_LENGTH, OLDEST, ROOM, VECTORS
 from .kernel import KernelModel
-from .layout import Arrays, Layout, Wanted, indices, lines
+from .layout import Arrays, Facts, Layout, Wanted, indices, lines
 from .products import BLOCK, Evaluator
 from .table import Row
 from .vectors import Grown
+from .weights import Numbers
 
 FACTORED = ("projection", "projection_plus", "evidence")  # Spaces that keep a Cholesky factor
 SQUARED = (*FACTORED, "fade")  # Spaces that keep a matrix of their vectors
@@ -312,7 +313,45 @@ class MultiKernel(Unbounded):
 
 
 class KernelRidge(Bounded):
-    """BBQ's estimates: `space.weights` are the labels, `space.square` the Cholesky factor of I + K."""
+    """BBQ's estimates: `space.weights` are the labels, `space.square` the Cholesky factor of K + H^-1.
+
+    `space.drift` are the weights h of the examples, H; a file has none where all are 1.
+    """
+
+    @staticmethod
+    def _shapes(row: Row, start: Start, room: int) -> dict[str, tuple[int, ...]]:
+        shapes = Bounded._shapes(row, start, room)
+        return shapes | {"drift": shapes["weights"]}
+
+    def state(self) -> tuple[Numbers, dict[str, np.ndarray]]:
+        """What a file must hold."""
+        facts, arrays = super().state()
+        if (self._importance() == 1.0).all():
+            arrays["space.drift"] = np.zeros((0, self.width))
+        return facts, arrays
+
+    @classmethod
+    def _layout(cls, row: Row, start: Start, kept: int, kernels: int, arrays: Arrays) -> Layout:
+        wanted = super()._layout(row, start, kept, kernels, arrays)
+        if not lines(arrays, "space.drift"):
+            wanted |= {"space.drift": Wanted((0, padded(start.outputs, start.many)))}
+        return wanted
+
+    def restore(self, facts: Facts, arrays: Arrays) -> None:
+        """Take on a state that was written, and that fits the layout."""
+        if not len(arrays["space.drift"]):
+            arrays = {**arrays, "space.drift": np.ones(arrays["space.weights"].shape)}
+        super().restore(facts, arrays)
+
+    def _fits(self) -> bool:
+        return super()._fits() and bool((self._importance() > 0.0).all())
+
+    def _importance(self) -> np.ndarray:
+        """h of every example kept."""
+        return np.asarray(self.space.drift[: int(self.space.ledger[VECTORS]), 0])
+
+    def _reshape(self, change: Callable[[np.ndarray], np.ndarray]) -> None:
+        self.space = self.space._replace(weights=np.ascontiguousarray(change(self.space.weights)))
 
     def estimates(self, rows: Rows, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
         """Of rows 0 .. count - 1: the estimate, v, |Px|^2; and how many were finite from the first on."""
@@ -323,7 +362,7 @@ class KernelRidge(Bounded):
         support = self.support.as_wide_as(rows)
         used = int(self.space.ledger[VECTORS])
         factor, labels = self.space.square[:used, :used], self.space.weights[:used, 0]
-        evaluator = support.evaluator()
+        evaluator, importance = support.evaluator(), self._importance()[:, None]
         for first in range(0, count, BLOCK):
             which = np.arange(first, min(first + BLOCK, count))
             side = support.side(rows, which, self.offset + which, self.features, np.float64)
@@ -335,11 +374,11 @@ class KernelRidge(Bounded):
             c = solve_triangular(factor, half, lower=True, trans=1) if used else half
             found[0, which] = labels @ c / (1.0 + variance)
             found[1, which] = variance
-            found[2, which] = np.maximum(variance - np.square(c).sum(axis=0), 0.0)
+            found[2, which] = np.maximum(variance - (np.square(c) / importance).sum(axis=0), 0.0)
         return found[0], found[1], found[2], count
 
     def solved(self) -> np.ndarray:
-        """c = (I + K)^-1 y, so that w = P b = sum of c_i x_i. (The coefficients shown are the labels y.)"""
+        """c = (K + H^-1)^-1 y, so that w = P b = sum of c_i x_i. (The coefficients shown are labels.)"""
         used = int(self.space.ledger[VECTORS])
         factor, labels = self.space.square[:used, :used], self.space.weights[:used, 0]
         return np.asarray(cho_solve((factor, True), labels) if used else labels)

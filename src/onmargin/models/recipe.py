@@ -39,7 +39,10 @@ SPACES: dict[str, Space] = algorithms.REGULARIZERS | {
     "ridge": RIDGE, "ridge_full": FULL_RIDGE, "pnorm": PNORM, "group": GROUP, "entropic": SIGNED,
     "simplex": SIMPLEX,
 }  # fmt: skip
-QUERIES = {"always": queries.always}
+QUERIES = {  # rules by their names; what they read of a learner's numbers is in `asking_numbers`
+    "always": queries.always, "margin": queries.selective, "bernoulli": queries.selective,
+    "bbq": queries.bbq,
+}  # fmt: skip
 KINDS: dict[str, dict[str, Any]] = {
     "task": TASKS, "loss": LOSSES, "step": STEPS, "space": SPACES, "query": QUERIES,
 }  # fmt: skip
@@ -67,7 +70,11 @@ class Recipe:
         (Pegasos), "confidence" and "covariance" (AROW), "ridge" and "ridge_full"; or your function of
         (theta, weights, hyper) that writes w = grad g*(theta) into `weights`; or (that, g) with your
         regulariser g(w), which it is then checked against.
-    query : "always", or your function of any of space, scores, now, hyper: ask for the label?
+    query : "always"; "margin" (ask where |p| <= ask_delta, p the score, or of several classes the gap between
+        the two best), "bernoulli" (with probability ask_delta / (ask_delta + |p|)), "bbq" (where the estimate
+        of space="ridge_full" may be further than ask_epsilon off, with probability 1 - ask_delta); or your
+        function of any of space, scores, now, hyper: ask for the label? Limits (budgets, rates) are
+        `SelectiveSampler`'s.
     own : numbers for your functions, `hyper.own[0]`, ...
 
     Your functions are compiled by Numba: numbers, `math`, loops; no new arrays. They are checked here.
@@ -137,6 +144,26 @@ class Recipe:
         return self.given["task"] == "regression" if self.own_task is None else self.own_task.numbers
 
     @property
+    def draws(self) -> bool:
+        """Does a round need a uniform?"""
+        return bool(self.given["query"] == "bernoulli")
+
+    def asking_numbers(self, delta: float | None, epsilon: float) -> dict[str, float]:
+        """What its query reads: the rule, delta (None: 1, of "bbq" 0.1); for "bbq" epsilon too."""
+        query = self.given["query"]
+        if query == "bbq":
+            return {
+                "ask_rule": float(queries.HOEFFDING), "ask_delta": 0.1 if delta is None else delta,
+                "epsilon": epsilon,
+            }  # fmt: skip
+        if query in queries.RULES:
+            return {
+                "ask_rule": float(queries.RULES.index(query)),
+                "ask_delta": 1.0 if delta is None else delta,
+            }
+        return {}
+
+    @property
     def loss_part(self) -> Part:
         """The loss, compiled."""
         return self._loss
@@ -191,6 +218,14 @@ class Recipe:
             raise BadInput("task='uniform' shares a mistake among its rivals; use loss='mistake'")
         if step == "aggressive" and loss != "hinge":
             raise BadInput("step='aggressive' is made for loss='hinge'")
+        if self.given["query"] == "bbq" and space != "ridge_full":
+            raise BadInput(
+                "query='bbq' reads the P of space='ridge_full'; use it, with step='unit', loss='always'"
+            )
+        if self.given["query"] in ("margin", "bernoulli") and numbers:
+            raise BadInput(
+                f"query={self.given['query']!r} asks where classes are close; numbers have none; give yours"
+            )
         if not isinstance(space, str):
             if isinstance(step, str) and step == "aggressive":
                 raise BadInput("step='aggressive' is made for the dual norm of space='pnorm' or 'group'")

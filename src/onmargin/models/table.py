@@ -12,19 +12,19 @@ from typing import Any, NamedTuple
 from ..compiled.parts import Part, compose, fingerprint, plain, specialise
 from ..learn import losses, queries, rounds, steps
 from ..learn.kernel_spaces import table as kernel_spaces
-from ..learn.kernel_spaces.ridge import EVIDENCE
+from ..learn.kernel_spaces.ridge import EVIDENCE, NUMBER_EVIDENCE
 from ..learn.paired.members import WITH_VECTORS, WITH_WEIGHTS
 from ..learn.paired.rounds import player
 from ..learn.spaces import covariances, variances
 from ..learn.spaces.adagrad import ADAGRAD, SOFT
-from ..learn.spaces.arrays import Space
+from ..learn.spaces.arrays import Space, less_drift
 from ..learn.spaces.ball import CENTER
 from ..learn.spaces.coin import COIN
 from ..learn.spaces.fading import FORGETFUL, PROJECTED, SHIFTING
 from ..learn.spaces.linear import LINEAR
 from ..learn.spaces.norms import GROUP, PNORM, SIGNED, SIMPLEX
 from ..learn.spaces.pegasos import SHRUNK
-from ..learn.spaces.ridge import FULL_RIDGE, RIDGE
+from ..learn.spaces.ridge import FULL_RIDGE, NUMBER_RIDGE, RIDGE
 from ..learn.tasks import Task, bandit, costs, label_sets, numbers
 from ..learn.tasks import classes as tasks
 from .compiling import listen
@@ -68,8 +68,10 @@ class Row(NamedTuple):
         """The same, with its moves counted."""
         return self._replace(space=self.space._replace(move=queries.counting(self.space.move)))
 
-    def asking(self, rule: float) -> Row:
-        """The same, asking for labels by this rule (its numbers say the rest)."""
+    def asking(self, rule: float, own: Part | None = None) -> Row:
+        """The same, asking for labels by this rule (its numbers say the rest), or by a user's."""
+        if own is not None:
+            return self._replace(query=queries.limited(own))
         if rule >= 0:
             return self._replace(query=queries.selective)
         return self._replace(query=queries.bbq_kept if self.space.name == "evidence" else queries.bbq)
@@ -94,6 +96,11 @@ class Row(NamedTuple):
         space = self.space
         roles: dict[str, Any] = {"score": space.score, "mean": space.mean, "decide": decide, "wrong": wrong}
         return specialise(rounds.judged, **roles, learn=self.learner())
+
+    @property
+    def adds(self) -> bool:
+        """Do rounds add to weights, or to coefficients, of which a mean is kept by their dates?"""
+        return self.space.average is less_drift and self.space.mean is not None
 
     def words(self) -> dict[str, str]:
         """What each part is called."""
@@ -140,6 +147,7 @@ APART_SET = Task(label_sets.running_bar, label_sets.apart_set, label_sets.set_di
 OVA = Task(tasks.highest, tasks.one_vs_all, tasks.differs)
 OVA_SET = Task(label_sets.running_bar, label_sets.one_vs_all_set, label_sets.set_differs)
 REGRESSION = Task(numbers.value, numbers.regression, numbers.never)
+ESTIMATE = Task(numbers.value, numbers.estimate, numbers.never)
 ENCLOSE = Task(numbers.value, numbers.enclose, numbers.never)
 
 BANDIT = Task(bandit.play, bandit.reward, tasks.differs)
@@ -220,6 +228,7 @@ def _regularized() -> dict[str, Row]:
     found |= {
         "pnorm_aggressive.binary": Row(BINARY, losses.hinge, steps.aggressive, PNORM, seed="S2", section="3"),
         "ridge.binary": Row(BINARY, losses.always, steps.unit, FULL_RIDGE, seed="S2", section="7.2"),
+        "ridge.regression": Row(ESTIMATE, losses.heeded, steps.unit, NUMBER_RIDGE, seed="S2", section="7.2"),
     }
     for name, space in REGULARIZERS.items():
         for problem, task in (PROBLEMS | {"regression": REGRESSION}).items():
@@ -247,6 +256,7 @@ def _with_kernels(rows: dict[str, Row]) -> dict[str, Row]:
             f"rbp.{problem}": mistakes._replace(space=kernel_spaces.DROP),
             f"forgetron.{problem}": mistakes._replace(space=kernel_spaces.FADE),
             f"stoptron.{problem}": mistakes._replace(space=kernel_spaces.STOP),
+            f"kernel_shifting.{problem}": mistakes._replace(space=kernel_spaces.SHIFTING, section="8.2"),
             f"om2.{problem}": hinge._replace(
                 step=steps.aggressive, space=kernel_spaces.MULTIKERNEL, section="4.6"
             ),
@@ -258,6 +268,9 @@ def _with_protocols() -> dict[str, Row]:
     """Rows behind learners that ask, play or track."""
     found = {
         "evidence.binary": Row(BINARY, losses.always, steps.unit, EVIDENCE, seed="S2", section="7.2"),
+        "evidence.regression": Row(
+            ESTIMATE, losses.heeded, steps.unit, NUMBER_EVIDENCE, seed="S2", section="7.2"
+        ),
         "banditron.top": Row(BANDIT, losses.always, steps.unit, LINEAR, seed="S2", section="8.1"),
     }
     for problem, task in PROBLEMS.items():
@@ -300,12 +313,14 @@ FORGETS = "~"  # at the end of a name: the same, forgetting
 
 def row_named(name: str) -> Row:
     """A row of the table, an FTRL row with another loss and step ("ftrl_l2.binary:logistic:sqrt"), or a row
-    with weights that forgets ("pa1.binary~").
+    that forgets ("pa1.binary~", "kernel_pa1.binary~").
     """
     found = ROWS.get(name) or _assembled.get(name)
     if not isinstance(found, Row):
         if name.endswith(FORGETS):
-            found = row_named(name.removesuffix(FORGETS))._replace(space=FORGETFUL)
+            in_kernel = name.startswith(("kernel_", "budget_"))
+            space = kernel_spaces.FORGETFUL if in_kernel else FORGETFUL
+            found = row_named(name.removesuffix(FORGETS))._replace(space=space)
         else:
             base, loss, step = name.split(":")
             found = row_named(base)._replace(loss=LOSSES[loss], step=STEPS[step])

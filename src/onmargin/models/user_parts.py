@@ -12,6 +12,7 @@ from __future__ import annotations
 import inspect
 import math
 import re
+from functools import cache
 from types import FunctionType
 from typing import Any
 
@@ -179,6 +180,19 @@ def check_query(name: str, function: Part, bare: Part, own: np.ndarray) -> None:
     said = run("query", name, specialise(try_query, ask=function), *arguments)
     if not isinstance(said, bool | np.bool_):
         raise BadInput(f"the query {name!r} gave {line(said)}; wanted True or False")
+
+
+@cache
+def own_rule(function: Part) -> Part:
+    """A user's rule of asking: a query that sees scores, the round and numbers, tried."""
+    if "space" in inspect.signature(plain(function)).parameters:
+        raise BadInput(
+            f"the rule {called(function)!r} takes space; wanted some of scores, now, hyper: rows are asked "
+            "about outside of a Space too"
+        )
+    made = own_part("query", function)
+    check_query(called(function), made, bare("query", function), np.zeros(0))
+    return made
 
 
 def check_link(name: str, function: Part, bare: Part, regularizer: Part | None, own: np.ndarray) -> None:

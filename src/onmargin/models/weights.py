@@ -19,6 +19,7 @@ from ..learn.vocabulary import (
     BIASED,
     FADED,
     KNOWN,
+    MEAN_AFTER,
     NO_TRACE,
     NONE,
     REMEMBERED,
@@ -34,7 +35,7 @@ from .asking import Asking
 from .by_class import laid_out
 from .journal import Journal, pays
 from .layout import Arrays, Facts, Layout, Wanted
-from .merging import is_uncertain, merge
+from .merging import merge, why_not
 from .table import Row
 
 REACHES = {"float64": 1e200, "float32": 1e30}
@@ -88,6 +89,11 @@ class Model:
                 self.asking.place = np.zeros(self.asking.room)
             self._prepare()
 
+    def ask_own(self, scores: np.ndarray, luck: np.ndarray) -> np.ndarray:
+        """A user's rule about rows of these scores; see `Asking`."""
+        assert self.asking is not None
+        return self.asking.ask_own(scores, luck, self.clock, self.hyper)
+
     @property
     def asks(self) -> bool:
         """Do the rounds to come ask for their label?"""
@@ -100,7 +106,7 @@ class Model:
             return row
         if asking.adaptive:
             row = row.counted()
-        return row.asking(asking.chosen["ask_rule"]) if asking.active else row
+        return row.asking(asking.chosen["ask_rule"], asking.own) if asking.active else row
 
     # ---- what is known of it
 
@@ -149,9 +155,9 @@ class Model:
         return self.row.space.flat
 
     @property
-    def mergeable(self) -> bool:
-        """Are weights all it keeps, or these and how sure they are?"""
-        return self.row.space.mergeable or is_uncertain(self)
+    def not_merged_because(self) -> str:
+        """The reason why models of this kind cannot be averaged; empty where they can."""
+        return why_not(self)
 
     def is_at_zero(self) -> bool:
         """Are all weights 0?"""
@@ -345,7 +351,7 @@ class Model:
         if settle is not None:
             settle(space, self.hyper, self.clock)
         if space.drift.size:
-            space.drift[...] += self.clock * (space.weights - before)
+            space.drift[...] += (self.clock + self.hyper.numbers[MEAN_AFTER]) * (space.weights - before)
         self._follow_weights()
 
     def set_slots(self, first: int, values: np.ndarray, constant: np.ndarray | None) -> None:
@@ -356,6 +362,9 @@ class Model:
         wide[first:last, :outputs] = values
         if constant is not None:
             wide[last, :outputs] = constant
+        if self.space.drift.size and self.hyper.numbers[MEAN_AFTER]:  # w_1 is in it
+            some = slice(first, last + (constant is not None))
+            self.space.drift[some] = weights[some]
 
     def set_groups(self, numbers: np.ndarray) -> None:
         """The group of every column; the constant coordinate is its own."""

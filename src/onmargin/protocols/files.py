@@ -16,6 +16,7 @@ from ..features.piped import is_pipeline
 from ..interface.asks import AsksForLabels
 from ..interface.classifier import Classifier
 from ..interface.learner import Learner
+from ..interface.regressor import Regressor
 from ..interface.state import State, restore_state, state_of
 from ..interface.twins import frozen
 from . import container
@@ -160,7 +161,7 @@ def _around(inner: Learner, facts: Facts, parts: Parts) -> AsksForLabels:
     """The learner that asks, around the learner inside."""
     takes = facts["class"] == SelectiveSampler.__name__
     model: AsksForLabels = built(facts, parts, **({"estimator": clone(inner)} if takes else {}))
-    if not isinstance(inner, Classifier):
+    if not isinstance(inner, Classifier | Regressor):
         raise BadInput(f"a {type(inner).__name__} cannot ask for labels")
     model.restore_asking(inner, facts)
     return model

@@ -86,6 +86,7 @@ def _families() -> dict[str, Family]:
             found[f"{keeping}_{name}"] = {
                 task: (kind, given | more) for task, (kind, given) in found[name].items()
             }
+    found["kernel_shifting"] = _labelled("ShiftingPerceptron", kernel="rbf")
     found["paired"] = _labelled("PairedClassifier")
     for rule in ("dca", "sequential", "auc", "max_violators", "correct_mistakes"):
         found[f"paired_{rule}"] = _labelled("PairedClassifier", rule=rule)
@@ -96,10 +97,14 @@ def _families() -> dict[str, Family]:
     found["candidates"] = {QUERIES: ("CandidateClassifier", {})}
     for step in ("pa", "pa1", "pa2", "perceptron"):
         found[f"candidates_{step}"] = {QUERIES: ("CandidateClassifier", {"step": step})}
-    found["banditron"], found["bbq"] = {CLASSES: ("Banditron", {})}, {CLASSES: ("BBQ", {})}
-    found["evidence"] = {CLASSES: ("BBQ", {"kernel": "rbf"})}
+    found["banditron"] = {CLASSES: ("Banditron", {})}
+    known: dict[str, Parameters] = {"bbq": {}, "evidence": {"kernel": "rbf"}}
+    for name, more in known.items():
+        found[name] = {CLASSES: ("BBQ", more), NUMBERS: ("BBQRegressor", more)}
     found["pnorm_aggressive"] = {CLASSES: (NOBODY, {"recipe": ("hinge", "aggressive", "pnorm")})}
-    found["ridge"] = {CLASSES: (NOBODY, {"recipe": ("always", "unit", "ridge_full")})}
+    found["ridge"] = {
+        CLASSES: (NOBODY, {"recipe": ("always", "unit", "ridge_full")}), NUMBERS: ("BBQRegressor", {}),
+    }  # fmt: skip
     return found
 
 

@@ -1,6 +1,7 @@
 """Sums over few vectors: the budget Perceptrons, which drop a vector where there is no room.
 
-At random (RBP), the oldest after shrinking all (Forgetron), or the newcomer (Stoptron).
+At random (RBP), the oldest after shrinking all (Forgetron), or the newcomer (Stoptron); learners that forget
+drop what has faded most.
 """
 
 from __future__ import annotations
@@ -9,7 +10,9 @@ import math
 
 from ...compiled.parts import part
 from ..vocabulary import FORGETRON_MISTAKES, OLDEST, QUOTA, ROOM, VECTORS
-from .projection import take_slot
+from .projection import squared, take_slot
+
+FAINT = 1e-12  # of the largest coefficient: one below is gone
 
 
 @part
@@ -29,6 +32,22 @@ def add_drop(space, rows, now, pull, step, dated, hyper):
     if space.ledger[VECTORS] < hyper.numbers[ROOM]:
         return add_stop(space, rows, now, pull, step, dated, hyper)
     slot = int(now.luck * hyper.numbers[ROOM])
+    take_slot(space, rows, now, slot, pull, step, dated)
+    return step
+
+
+@part
+def add_fading(space, rows, now, pull, step, dated, hyper):
+    """Of coefficients that fade: the least slot makes room where there is none, or once it has faded away."""
+    count, slot = int(space.ledger[VECTORS]), 0
+    least, most = math.inf, step * step * squared(pull)
+    for i in range(count):
+        size = squared(space.weights[i])
+        most = max(most, size)
+        if size < least:
+            least, slot = size, i
+    if count < hyper.numbers[ROOM] and not least < FAINT * FAINT * most:
+        return add_stop(space, rows, now, pull, step, dated, hyper)
     take_slot(space, rows, now, slot, pull, step, dated)
     return step
 

@@ -7,6 +7,7 @@ from typing import Any
 from ...compiled.parts import compose
 from ..spaces.arrays import Space, as_they_lie, less_drift
 from ..spaces.ball import size as unit_size
+from ..spaces.fading import faded
 from ..spaces.linear import size as size_of
 from . import dropping, expansion, many, projection, uses
 from .expansion import Expansion
@@ -22,10 +23,16 @@ PROJECTED = {
 
 
 def space_of(use: str, name: str, arrays: Any, roles: dict[str, Any]) -> Space:
-    """A way to use a sum ("plain", "shrunk" or "center") over the roles of a way to keep it."""
+    """A way to use a sum ("plain", "shrunk", ...) over the roles of a way to keep it."""
     score, size, move, mean, weights, average = {
         "plain": (
             uses.score, size_of, uses.move, uses.mean, as_they_lie, less_drift
+        ),
+        "forgetful": (
+            uses.score_forgetful, size_of, uses.move_forgetful, None, faded, less_drift
+        ),
+        "shifting": (
+            uses.score_shifting, size_of, uses.move_shifting, None, uses.centered, less_drift
         ),
         "shrunk": (
             uses.score_shrunk, size_of, uses.move_shrunk, uses.mean_shrunk, uses.shrunk,
@@ -63,6 +70,8 @@ PLUS = PROJECTION._replace(name="projection_plus", move=projection.move_plus)
 STOP = _budget("stop", dropping.add_stop)
 DROP = _budget("drop", dropping.add_drop)
 FADE = _budget("fade", dropping.add_fade)
+SHIFTING = space_of("shifting", "shifting", Budgeted, PROJECTED | {"add": dropping.add_fading})
+FORGETFUL = space_of("forgetful", "forgetful", Budgeted, PROJECTED | {"add": dropping.add_fading})
 MULTIKERNEL = Space(
     "multikernel", many.MultiKernel, {}, many.score, many.size, many.move,
     mean=None, weights=as_they_lie, flat=False,

@@ -1,7 +1,8 @@
 """How a sum over vectors is used; `read`, `read_dated`, `add`, `fold` say how it is kept.
 
-As it is (Perceptron, Passive-Aggressive), shrunk (Pegasos: w = z / (lam (t - 1))), or as the centre of
-a ball (uniclass). The formulas are those of the linear Spaces, spelled in coefficients.
+As it is (Perceptron, Passive-Aggressive), fading (`horizon=`, shifting), shrunk (Pegasos:
+w = z / (lam (t - 1))), or as the centre of a ball (uniclass). The formulas are those of the linear Spaces,
+spelled in coefficients.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ import numpy as np
 
 from ...compiled.parts import part
 from ..series import harmonic
+from ..spaces.arrays import share_after
+from ..spaces.fading import LEAST_SCALE, remaining, times
 from ..spaces.pegasos import turn
 from ..vocabulary import (
     BATCH,
@@ -20,6 +23,8 @@ from ..vocabulary import (
     CENTER_LENGTH,
     CENTER_SCALE,
     CENTER_SPREAD,
+    FADED,
+    FORGETRON_MISTAKES,
     LAM,
     OMEGA,
     OMEGAS,
@@ -45,7 +50,56 @@ def move(space, rows, now, pull, step, margin, hyper):
 @part
 def mean(space, rows, now, hyper, scores):
     """Scores by the average: less drift / T."""
+    share_after(scores, now, hyper)
     read_dated(space, rows, now.row, scores, -1.0 / max(now.clock - 1, 1))
+
+
+# ---- a learner that forgets: coefficients are kappa^(t - 1) times those kept
+
+
+@part
+def score_forgetful(space, rows, now, hyper, scores):
+    """s_k = kappa^(t - 1) sum_i coefficient_ik k(x_i, x)"""
+    read(space, rows, now.row, scores)
+    space.notes[0] = rows.own[now.row]
+    times(scores, remaining(hyper.numbers, now.clock - 1))
+
+
+@part
+def move_forgetful(space, rows, now, pull, step, margin, hyper):
+    """All coefficients times kappa, then that of x is step pull[k]."""
+    left = remaining(hyper.numbers, now.clock)
+    if left < LEAST_SCALE:
+        fold(space, rows, left, 0.0)
+        hyper.numbers[FADED], left = float(now.clock), 1.0
+    taken = add(space, rows, now, pull, step / left, 0.0, hyper)
+    return step if taken != 0.0 else 0.0
+
+
+# ---- the shifting Perceptron: coefficients are scale times those kept
+
+
+@part
+def score_shifting(space, rows, now, hyper, scores):
+    """s_k = scale sum_i coefficient_ik k(x_i, x)"""
+    read(space, rows, now.row, scores)
+    space.notes[0] = rows.own[now.row]
+    times(scores, space.ledger[CENTER_SCALE])
+
+
+@part
+def move_shifting(space, rows, now, pull, step, margin, hyper):
+    """w = (1 - l) w + l y phi(x) with l = lam / (lam + k), k mistakes so far."""
+    ledger = space.ledger
+    share = hyper.numbers[LAM] / (hyper.numbers[LAM] + ledger[FORGETRON_MISTAKES])
+    scale = ledger[CENTER_SCALE] * (1.0 - share)
+    if scale < LEAST_SCALE:
+        fold(space, rows, scale, 0.0)
+        scale = 1.0
+    ledger[CENTER_SCALE] = scale
+    ledger[FORGETRON_MISTAKES] += 1.0
+    add(space, rows, now, pull, step * share / scale, 0.0, hyper)
+    return step
 
 
 # ---- Pegasos

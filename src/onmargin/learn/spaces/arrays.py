@@ -14,6 +14,7 @@ import numpy as np
 
 from ...compiled.outputs import add_scores
 from ...compiled.parts import Part, part
+from ..vocabulary import MEAN_AFTER
 
 SLOT, SQUARE, REACH, NOTE = "slot", "square", "reach", "note"
 MARK, LEDGER, ROWS = "mark", "ledger", "rows"
@@ -77,14 +78,28 @@ def as_they_lie(arrays, clock, hyper):
     return np.asarray(arrays.weights)
 
 
+# The average of the weights that predicted is w - drift / T, drift the sum of t d_t; that of w_2 .. w_T+1,
+# after each round, is w - (sum of (t - 1) d_t) / T = (1 + 1 / T) w - drift / T, w_1 being in the drift.
+
+
 def less_drift(arrays, clock, hyper, weights):
-    """The average of the weights that predicted, w_1 .. w_T: w - drift / T."""
-    return np.asarray(weights - arrays.drift / max(clock, 1))
+    """The average of the weights that predicted, w_1 .. w_T: w - drift / T; after: of w_2 .. w_T+1."""
+    mean = weights - arrays.drift / max(clock, 1)
+    return np.asarray(mean + weights / max(clock, 1) if hyper.numbers[MEAN_AFTER] else mean)
+
+
+@part
+def share_after(scores, now, hyper):
+    """scores by w times 1 + 1 / T, where the average is that after each round."""
+    if hyper.numbers[MEAN_AFTER] > 0.0:
+        for k in range(hyper.outputs):
+            scores[k] *= 1.0 + 1.0 / max(now.clock - 1, 1)
 
 
 @part
 def score_less_drift(space, rows, now, hyper, scores):
     """<w - drift / T, x>: scores by the average, `scores` holding those by w."""
+    share_after(scores, now, hyper)
     add_scores(rows, now.row, space.drift, scores, -1.0 / max(now.clock - 1, 1))
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from ...compiled.outputs import entry, put
 from ...compiled.parts import part
 from ...compiled.rows import item, measure_row, span
-from .arrays import NOTE, REACH, SLOT, SQUARE, Field, Space
+from .arrays import NOTE, REACH, SLOT, SQUARE, Field, Space, share_after
 from .covariances import reach_out, shift, shrink
 
 
@@ -150,8 +150,26 @@ def full_move(space, rows, now, pull, step, margin, hyper):
 
 
 @part
+def number_move(space, rows, now, pull, step, margin, hyper):
+    """As `full_move` on a number y, which is the pull; P learns of a row whose number is 0 as well."""
+    start, stop = span(rows, now.row)
+    last = space.weights.shape[0] - 1
+    total = entry(space.weights, last, 0) * rows.bias
+    length = space.reach[0, last] * rows.bias
+    for j in range(start, stop):
+        slot, value = item(rows, now.row, j)
+        total += entry(space.weights, slot, 0) * value
+        length += space.reach[0, slot] * value
+    gain = step / (1.0 + step * length)
+    shift(space, 0, gain * (pull[0] - total), now.clock)
+    shrink(space.sigma, space.reach, 0, gain)
+    return step
+
+
+@part
 def mean(space, rows, now, hyper, scores):
     """The average's score has the same denominator."""
+    share_after(scores, now, hyper)
     rounds = max(now.clock - 1, 1)
     for k in range(hyper.outputs):
         total, length = inner(rows, now.row, space.drift, space.sigma, k)
@@ -161,6 +179,7 @@ def mean(space, rows, now, hyper, scores):
 @part
 def full_mean(space, rows, now, hyper, scores):
     """The same with a full P; `reach` holds P_k x, as the score left it."""
+    share_after(scores, now, hyper)
     rounds = max(now.clock - 1, 1)
     start, stop = span(rows, now.row)
     last = space.weights.shape[0] - 1
@@ -186,3 +205,4 @@ FULL_RIDGE = Space(
     flat=False,
     starts_anywhere=True,
 )
+NUMBER_RIDGE = FULL_RIDGE._replace(move=number_move)

@@ -26,6 +26,13 @@ def regression(scores, target, guess, hyper, pull):
 
 
 @part
+def estimate(scores, target, guess, hyper, pull):
+    """Margin -|y - s|, and 0 is required; the number itself is what pulls (ridge regression)."""
+    pull[0] = target
+    return -abs(target - scores[0]), 0.0
+
+
+@part
 def enclose(scores, target, guess, hyper, pull):
     """The point inside the ball: score -|w - y|, and -epsilon is required."""
     pull[0] = 1.0
