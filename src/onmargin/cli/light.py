@@ -1,4 +1,4 @@
-"""A quick start: what scikit-learn loads for itself and no command needs is loaded when it is asked for."""
+"""A quick start: what scikit-learn loads for itself waits until somebody asks for it."""
 
 from __future__ import annotations
 
@@ -16,23 +16,28 @@ HIDDEN = "pandas"  # another third; it is only looked for, and whoever needs it 
 _P = ParamSpec("_P")
 
 
-class Later(ModuleType):
-    """Stands for a module until something in it is asked for."""
+def later(name: str) -> ModuleType:
+    """What stands for a module until something in it is asked for."""
+    module = ModuleType(name)
 
-    def __getattr__(self, name: str) -> object:
-        if name.startswith("__") and name != "__path__":  # (a module's own; its folder is asked for imports)
-            raise AttributeError(name)
-        if sys.modules.get(self.__name__) is self:
-            del sys.modules[self.__name__]
-        self.__dict__.update(import_module(self.__name__).__dict__)
-        return self.__dict__[name] if name in self.__dict__ else getattr(import_module(self.__name__), name)
+    def get(wanted: str) -> object:
+        if wanted.startswith("__") and wanted != "__path__":  # (its own; its folder is asked for by imports)
+            raise AttributeError(wanted)
+        if sys.modules.get(name) is module:
+            del sys.modules[name]
+        loaded = import_module(name)
+        vars(module).update({key: value for key, value in vars(loaded).items() if key != "__getattr__"})
+        return getattr(loaded, wanted)
+
+    vars(module)["__getattr__"] = get
+    return module
 
 
 def load_scikit_learn() -> None:
     """scikit-learn's base in a third of the time. For programs, not for a library: placeholders stay."""
     if "sklearn.base" in sys.modules:
         return
-    sys.modules.setdefault(LATER, Later(LATER))
+    sys.modules.setdefault(LATER, later(LATER))
     hides = HIDDEN not in sys.modules
     if hides:
         cast("dict[str, ModuleType | None]", sys.modules)[HIDDEN] = (

@@ -1,4 +1,4 @@
-"""Is it one of scikit-learn's Pipelines? Asked without loading them: that takes as long as all of ours."""
+"""Is it one of scikit-learn's Pipelines? Asked without loading them, which takes long."""
 
 from __future__ import annotations
 
