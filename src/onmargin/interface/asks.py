@@ -24,6 +24,7 @@ from ..results.label_plan import Outlook
 from ..results.progress import Progress, Totals
 from .before import BeforeAsking
 from .classifier import Classifier
+from .comparing import Compared
 from .dicts import Example, check_example, open_stream
 from .draws import seed_of, uniforms
 from .guard import NOBODY, Change, alone, answers, changes, in_place
@@ -255,7 +256,10 @@ class AsksForLabels(ClassifierMixin, River):  # type: ignore[misc]
             return Progress(self._original(), totals, labels, X, curve=curve)
         names = ("scores", "predictions", "losses", "steps", "queried")
         lines = {name: getattr(run, name) for name in names} | {"counted": counted}
-        return Progress(self._original(), totals, labels, run.X, lines, curve, "labels", wanted.every)
+        whole = Progress(self._original(), totals, labels, run.X, lines, curve, "labels", wanted.every)
+        if run.begun is not None:
+            whole.begun = run.begun._replace(rule=dict(self._rule(inner).chosen))
+        return whole
 
     @changes
     def watch_each(self, examples: Iterable[Any], wanted: Wanted) -> Progress:
@@ -295,8 +299,25 @@ class AsksForLabels(ClassifierMixin, River):  # type: ignore[misc]
 
     @answers
     def comparator_losses(self, X: Table, y: object, comparator: object) -> np.ndarray:
-        """The losses that another hypothesis would have suffered on a run's rows."""
-        return self._answering().comparator_losses(X, y, comparator)
+        """The losses that another hypothesis would have suffered on a run's rows; 0 where no label is."""
+        inner = self._answering()
+        labels, there = labels_of(y, X)
+        known = inner.known_labels()
+        there = there & are_known(known, labels)
+        return np.where(there, inner.comparator_losses(X, filled(labels, there, known), comparator), 0.0)
+
+    @answers
+    def compared(self, X: Table, y: object, comparator: object) -> Compared:
+        """Another hypothesis beside a run's rows, with all that bounds ask of it; see `om.certificate`."""
+        inner = self._answering()
+        labels, there = labels_of(y, X)
+        known = inner.known_labels()
+        there = there & are_known(known, labels)
+        found = inner.compared(X, filled(labels, there, known), comparator)
+        return found._replace(
+            losses=np.where(there, found.losses, 0.0),
+            judge=lambda scores: np.where(there, found.judge(scores), 0.0),
+        )
 
     @answers
     def known_labels(self) -> list[Any]:

@@ -172,7 +172,10 @@ class Classifier(ClassifierMixin, Learner):  # type: ignore[misc]
 
     def _losses_of(self, scores: np.ndarray, y: object) -> np.ndarray:
         """Losses of y s, of the margin over the best rival, or of the lowest relevant label's."""
-        margins, asked = self._targets().margins(scores, y)
+        targets = self._targets()
+        if targets.sets and self._set_rule == "dummy":
+            return targets.separations(scores, y, self._required())
+        margins, asked = targets.margins(scores, y)
         return np.where(asked, self._loss_values(margins, self._required()), 0.0)
 
     def _required(self) -> float:

@@ -12,6 +12,8 @@ import scipy.sparse as sp
 from ..errors import BadInput, shown
 from ..learn.vocabulary import TRACE_ASKED, TRACED
 from ..models.asking import Asking
+from ..models.weights import Model
+from ..results.begun import Begun
 from ..results.progress import Progress, Totals
 from ..results.trace import Watcher
 from ..sources.blocks import Source, regrouped
@@ -43,7 +45,7 @@ def watch_table(learner: Learner, X: object, y: object, wanted: Wanted) -> Progr
         return watch_source(learner, X, wanted)
     X, model, data = learner._continue(X, y, wanted.classes, wanted.sample_weight, wanted.asking, whole=True)
     chance, targets = checked_chance(wanted.chance, data.size), learner._targets()
-    start = targets.trace_start(model)
+    start, before = targets.trace_start(model), Beginning.of(model, wanted)
     watcher = Watcher(data.size, wanted.full, targets.sets, targets.kind == "labels")
     if wanted.judged and not model.judges and not wanted.delay:
         raise BadInput("scored_by='model' is for linear scores; a ball has none")
@@ -61,7 +63,44 @@ def watch_table(learner: Learner, X: object, y: object, wanted: Wanted) -> Progr
 
     with naming_rows(learner, X):
         sums = learn_on(learner, model, data, play)
-    return _summary(learner, watcher, data.size, sums, data.y, X, start, wanted.every)
+    run = _summary(learner, watcher, data.size, sums, data.y, X, start, wanted.every)
+    run.begun = before.begun(learner, model, data.weights)
+    return run
+
+
+class Beginning(NamedTuple):
+    """What a model was before a run, as far as bounds ask: of lines that are kept, its weights too."""
+
+    weights: np.ndarray | None
+    empty: bool
+    clock: int
+    outputs: int
+    slots: int
+    late: bool
+    judged: bool
+
+    @classmethod
+    def of(cls, model: Model, wanted: Wanted) -> Beginning:
+        """Weights of 0 are not copied, and where nobody will ask for them none are."""
+        model.keep_rounds(wanted.full)
+        zero = model.is_at_zero()
+        kept = None if zero or not wanted.full or model.kind != "weights" else model.running_table()
+        start = model.start
+        late, judged = bool(wanted.delay), wanted.judged
+        return cls(
+            kept, zero and not model.clock, model.clock, start.outputs, start.slots, late, judged
+        )
+
+    def begun(self, learner: Learner, model: Model, weights: np.ndarray) -> Begun:
+        """The same with what the run has shown: numbers that its first rows fixed, classes that joined."""
+        members, starts = model.rounds_kept()
+        weighted = not np.isin(weights, (0.0, 1.0)).all() or getattr(learner, "class_weight", None) is not None
+        grew = (self.outputs, self.slots) != (model.start.outputs, model.start.slots)
+        return Begun(
+            model.row.words(), model.kind, dict(model.numbers) | model.longest_numbers(), learner._bias,
+            self.outputs, self.clock, self.weights, self.empty, weighted, self.late, self.judged, grew,
+            model.is_double, None, members, starts,
+        )  # fmt: skip
 
 
 def _late(learner: Learner, X: Table, game: Game, wanted: Wanted) -> Sums:
@@ -112,14 +151,17 @@ def watch_source(learner: Learner, source: Source, wanted: Wanted) -> Progress:
     own(learner)
     look_ahead(learner, source, wanted.classes)
     sums, position, truths, start = Sums(), 0, list[np.ndarray](), None
+    before: Beginning | None = None
+    heavy = False
     watcher = Watcher(BLOCK, wanted.full, learner._targets().sets, learner._targets().kind == "labels")
     for block in regrouped(source.blocks(), wanted.every or BLOCK, at_once=source.live):
         X, model, data = learner._continue(
             block.rows, block.targets, wanted.classes, block.weights, wanted.asking
         )
         targets = learner._targets()
-        if not position:
+        if before is None:
             start, watcher.sets = targets.trace_start(model), targets.sets
+            before = Beginning.of(model, wanted)
         if wanted.judged and not model.judges:
             raise BadInput("scored_by='model' is for linear scores; a ball has none")
         watcher.base = position
@@ -132,13 +174,17 @@ def watch_source(learner: Learner, source: Source, wanted: Wanted) -> Progress:
         except BadInput as error:
             raise type(error)(f"in the {data.size} examples after {position}: {error}") from None
         position += data.size
+        heavy = heavy or not np.isin(data.weights, (0.0, 1.0)).all()
         if wanted.full:
             truths.append(data.y)
     if not position:
         raise BadInput("the source holds no example")
-    return _summary(
-        learner, watcher, position, sums, stacked(truths) if wanted.full else None, None, start, wanted.every
-    )
+    truth = stacked(truths) if wanted.full else None
+    run = _summary(learner, watcher, position, sums, truth, None, start, wanted.every)
+    assert before is not None
+    begun = before.begun(learner, model, data.weights)  # (rows of pairs have other numbers in each block)
+    run.begun = begun._replace(members=None, starts=None, weighted=begun.weighted or heavy)
+    return run
 
 
 def look_ahead(learner: Learner, source: Source, classes: object) -> None:
