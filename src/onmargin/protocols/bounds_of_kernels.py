@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from ..interface.support import FINE
-from .evidence import Bound, Evidence, first, perceptron_like, refused, running
+from .evidence import Bound, Evidence, first, last, perceptron_like, refused, running
 
 NEAR = math.sqrt(FINE)  # share of |phi(x)| below which a distance from the span counts as none
 LEAST = 83  # vectors of a Forgetron with a bound
@@ -42,9 +42,11 @@ def _projectron(run: Evidence) -> Bound:
     wants = f"tolerance |u| < 1, tolerance = {tolerance:.3g}"
     if unmet:
         return refused("K1", wants, unmet)
-    paid = running(run.theirs * run.erred)
-    right = ((U * radius + np.sqrt((U * radius) ** 2 + 4 * q * paid)) / (2 * q)) ** 2
-    return Bound("K1", running(run.erred), right, wants, counts="mistakes")
+    right, rank = (
+        perceptron_like(run.square * run.radius / q**2, paid / q)
+        for paid in (running(run.theirs * run.erred), run.theirs.sum())
+    )  # the same as ((UR + sqrt(U^2 R^2 + 4qL)) / 2q)^2
+    return Bound("K1", running(run.erred), right, wants, counts="mistakes", rank=last(rank))
 
 
 def _limited(run: Evidence) -> str:
@@ -135,8 +137,9 @@ def _many_kernels(run: Evidence) -> Bound:
     farthest = float(sizes[run.steps > 0].max(initial=0.0))
     p = q / (q - 1)
     reach = q * farthest * float((parts ** (p / 2)).sum()) ** (2 / p)
-    paid = running(run.steps * np.maximum(0.0, run.required - theirs))
-    return Bound("O1", running(run.steps), perceptron_like(reach, paid), wants, counts="sum of steps")
+    losses = np.maximum(0.0, run.required - theirs)
+    right, rank = (perceptron_like(reach, paid) for paid in (running(run.steps * losses), losses.sum()))
+    return Bound("O1", running(run.steps), right, wants, counts="sum of steps", rank=last(rank))
 
 
 def length_of(squares: np.ndarray, q: float) -> np.ndarray:

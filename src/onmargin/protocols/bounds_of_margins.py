@@ -11,10 +11,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from .evidence import Bound, Evidence, first, perceptron_like, refused
+from .evidence import Bound, Evidence, first, last, perceptron_like, refused
 
 AGGRESSIVE = ("pa", "pa1", "pa2")
 FLAT = ("linear", "expansion")  # Spaces in which a step is a step along z
+STEPPED = (*FLAT, "forgetful", "projection")  # and those that lose some of it
 SHARED = {"every": "every violated class moves, in shares that the trace does not keep",
           "calibrated": "two constraints a round; the trace keeps one step"}  # fmt: skip
 UNIT = 1e-9
@@ -31,7 +32,7 @@ def margin_bounds(run: Evidence) -> Iterator[Bound]:
         yield from _perceptron(run)
     elif loss == "mistake" and space == "ball":
         yield _tracking(run)
-    elif loss == "hinge" and _aggressiveness(step):
+    elif loss == "hinge" and _aggressiveness(step) and space in STEPPED:
         yield from _aggressive(run)
 
 
@@ -48,9 +49,9 @@ def _perceptron(run: Evidence) -> Iterator[Bound]:
     erred, paid = run.running("erred", run.erred), run.running("paid on mistakes", run.theirs * run.erred)
     unmet = run.plain()
     reach = run.square * run.radius
-    yield Bound(
-        "P1", erred, perceptron_like(reach, paid), "from w = 0", first(unmet, run.start()), "mistakes"
-    )
+    rank = last(perceptron_like(reach, run.theirs.sum()))
+    right = perceptron_like(reach, paid)
+    yield Bound("P1", erred, right, "from w = 0", first(unmet, run.start()), "mistakes", rank)
     yield _from_anywhere(run, erred, paid, unmet)
 
 
@@ -78,7 +79,7 @@ def _tracking(run: Evidence) -> Bound:
     left = run.running("erred", run.erred) * (1 - rate * run.radius / 2)
     right = run.running("paid on mistakes", run.theirs * run.erred) + run.square / (2 * rate)
     wants = f"|u| <= radius = {ball:.3g}, rate below 2 / R^2, a u that stays"
-    return Bound("T1", left, right, wants, unmet)
+    return Bound("T1", left, right, wants, unmet, rank=float(run.theirs.sum()) + run.square / (2 * rate))
 
 
 # ---- Passive-Aggressive
@@ -94,10 +95,13 @@ def _aggressive(run: Evidence) -> Iterator[Bound]:
     if classes and not costly and task != "calibrated":
         yield _squares(run, "labels came late" if run.begun.late else "")
     theirs, unmet = own_losses(run)
-    projects = "" if space in FLAT else "it forgets, or projects its steps"
-    unmet = first(run.order(), SHARED.get(task, ""), projects, unmet, run.start())
-    lemma = run.running("lemma", run.steps * (2 * losses - run.steps * run.sizes - 2 * theirs))
     wants = "from w = 0; |z|^2 of the step's direction"  # of steps of any length: weights do it no harm
+    if task in SHARED:
+        yield refused("A1", wants, SHARED[task])
+        return
+    projects = "" if space in FLAT else "it forgets, or projects its steps"
+    unmet = first(run.order(), projects, unmet, run.start())
+    lemma = run.running("lemma", run.steps * (2 * losses - run.steps * run.sizes - 2 * theirs))
     yield Bound("A1", lemma, np.full(len(lemma), U2), wants, unmet)
     unmet = first(run.plain(), unmet)
     paid, squared = run.running("paid", theirs), run.running("paid squared", theirs**2)

@@ -12,10 +12,10 @@ from collections.abc import Iterator
 import numpy as np
 import scipy.sparse as sp
 
-from .evidence import NAN, Bound, Evidence, first, perceptron_like, refused, running
+from .evidence import NAN, Bound, Evidence, first, last, perceptron_like, refused, running
 
 SCHEDULED = ("unit", "sqrt")
-CONSTANT = {"linear": "l2", "pnorm": "pnorm", "group": "group", "signed": "entropic", "simplex": "entropic"}
+CONSTANT = {"linear": "l2", "pnorm": "pnorm", "group": "group", "entropic": "entropic", "simplex": "entropic"}
 
 
 def regret_bounds(run: Evidence) -> Iterator[Bound]:
@@ -27,7 +27,7 @@ def regret_bounds(run: Evidence) -> Iterator[Bound]:
         yield _gap(run)
     elif step == "aggressive" and space == "pnorm":
         yield _aggressive_norm(run)
-    elif run.words["loss"] != "mistake" and step in SCHEDULED:
+    elif run.words["loss"] not in ("mistake", "always") and step in SCHEDULED:
         if space in CONSTANT:
             yield _constant(run)
         elif space == "adagrad":
@@ -115,7 +115,7 @@ class Norm:
         """
         B, u = run.number("scale"), run.u.weights
         assert u is not None
-        signed = run.words["space"] == "signed"
+        signed = run.words["space"] == "entropic"
         wants = f"|u|_1 <= radius = {B:.3g}" if signed else f"u >= 0, sum u = radius = {B:.3g}"
         if len(u) > 1:
             return cls(wants=wants, unmet="several outputs: one simplex for all of them")
@@ -199,7 +199,8 @@ def _aggressive_norm(run: Evidence) -> Bound:
     reach = q * float(length(u.ravel(), p)) ** 2 * farthest**2
     right = perceptron_like(reach, run.running("paid by steps", run.steps * run.theirs))
     unmet = first(run.plain(), run.start(), run.whole)
-    return Bound("O1", running(run.steps), right, f"p = {p:.3g}", unmet, "sum of steps")
+    rank = last(perceptron_like(reach, run.theirs.sum()))
+    return Bound("O1", running(run.steps), right, f"p = {p:.3g}", unmet, "sum of steps", rank)
 
 
 # ---- Pegasos

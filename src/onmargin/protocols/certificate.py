@@ -176,11 +176,11 @@ def _rank(run: Evidence) -> tuple[float, float]:
     if "rule" in run.begun.numbers and run.begun.rule is None:  # pairs are played again but once
         C = float(run.begun.numbers["C"])
         return 0.0, run.square + 2 * min(C, 1e6) * float(run.theirs.sum())
-    found = {bound.id: last(bound.right) - last(bound.left) for bound in bounds_of(run) if bound.applies}
+    found = {bound.id: bound.distance for bound in bounds_of(run) if bound.applies}
     for place, id in enumerate(PREFERRED):
         if id in found and np.isfinite(found[id]):
             return float(place), found[id]
-    return float(len(PREFERRED)), run.square
+    return float(len(PREFERRED)), float(run.theirs.sum())
 
 
 # ---- mixed Perceptrons

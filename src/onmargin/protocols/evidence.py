@@ -26,11 +26,20 @@ class Bound(NamedTuple):
     wants: str  # its conditions, in words
     unmet: str = ""  # the one that does not hold
     counts: str = ""  # what the left side counts, for the axis of a figure
+    rank: float | None = None  # what a good u makes small; None: the distance of the sides
 
     @property
     def applies(self) -> bool:
         """Are all its conditions met?"""
         return not self.unmet
+
+    @property
+    def distance(self) -> float:
+        """How far the right side is from the left; of losses over mistakes alone, as one states it beforehand.
+
+        (There u = 0 is always nearest: its losses over the mistakes are their number.)
+        """
+        return last(self.right) - last(self.left) if self.rank is None else self.rank
 
 
 def refused(id: str, wants: str, unmet: str) -> Bound:

@@ -60,7 +60,7 @@ def _limit(run: Evidence) -> float:
         return math.sqrt((room + 1) / math.log(room + 1)) / 4
     if space == "shrunk":
         return float(numbers.get("radius", math.inf))
-    if space in ("signed", "simplex") and run.u.weights is not None:
+    if space in ("entropic", "simplex") and run.u.weights is not None:
         alive = float(np.abs(run.u.weights).sum())
         return float(numbers["scale"]) * math.sqrt(run.square) / alive if alive else math.inf
     if run.begun.rule is not None and run.begun.rule["ask_rule"] < 0:

@@ -124,13 +124,12 @@ class Certificate(Sequence[Row]):
 
     @staticmethod
     def _lines(row: Row) -> list[str]:
-        sides = f"{'-':>10}    {'-':>10}  {'-':>5}"
+        begin = f"{row.id:<7} "
         if row.holds is not None:
             sign = "<=" if row.holds else " >"
             share = row.left / row.right if row.right else math.nan
             used = f"{share:5.0%}" if 0 <= share < 10 else f"{'-':>5}"
-            sides = f"{_said(row.left):>10} {sign} {_said(row.right):>10}  {used}"
-        begin = f"{row.id:<7} {sides}  "
+            begin += f"{_said(row.left):>10} {sign} {_said(row.right):>10}  {used}  "
         text = textwrap.wrap(f"{row.verdict}: {row.conditions}", WIDTH - len(begin)) or [row.verdict]
         return [begin + text[0], *(" " * len(begin) + more for more in text[1:])]
 
