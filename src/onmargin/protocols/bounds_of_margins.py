@@ -49,7 +49,7 @@ def _perceptron(run: Evidence) -> Iterator[Bound]:
     erred, paid = run.running("erred", run.erred), run.running("paid on mistakes", run.theirs * run.erred)
     unmet = run.plain()
     reach = run.square * run.radius
-    rank = last(perceptron_like(reach, run.theirs.sum()))
+    rank = last(perceptron_like(reach, run.running("paid", run.theirs)))
     right = perceptron_like(reach, paid)
     yield Bound("P1", erred, right, "from w = 0", first(unmet, run.start()), "mistakes", rank)
     yield _from_anywhere(run, erred, paid, unmet)
@@ -79,7 +79,8 @@ def _tracking(run: Evidence) -> Bound:
     left = run.running("erred", run.erred) * (1 - rate * run.radius / 2)
     right = run.running("paid on mistakes", run.theirs * run.erred) + run.square / (2 * rate)
     wants = f"|u| <= radius = {ball:.3g}, rate below 2 / R^2, a u that stays"
-    return Bound("T1", left, right, wants, unmet, rank=float(run.theirs.sum()) + run.square / (2 * rate))
+    rank = last(run.running("paid", run.theirs)) + run.square / (2 * rate)
+    return Bound("T1", left, right, wants, unmet, rank=rank)
 
 
 # ---- Passive-Aggressive

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -176,11 +176,16 @@ def _rank(run: Evidence) -> tuple[float, float]:
     if "rule" in run.begun.numbers and run.begun.rule is None:  # pairs are played again but once
         C = float(run.begun.numbers["C"])
         return 0.0, run.square + 2 * min(C, 1e6) * float(run.theirs.sum())
-    found = {bound.id: bound.distance for bound in bounds_of(run) if bound.applies}
+    return preference(bounds_of(run), float(run.theirs.sum()))
+
+
+def preference(bounds: Iterable[Bound], otherwise: float) -> tuple[float, float]:
+    """The place of the first preferred bound that applies, and how far its sides are apart."""
+    found = {bound.id: bound.distance for bound in bounds if bound.applies}
     for place, id in enumerate(PREFERRED):
         if id in found and np.isfinite(found[id]):
             return float(place), found[id]
-    return float(len(PREFERRED)), float(run.theirs.sum())
+    return float(len(PREFERRED)), otherwise
 
 
 # ---- mixed Perceptrons

@@ -44,7 +44,7 @@ class Course(NamedTuple):
     rounds: np.ndarray | None = None  # after which rounds; None: after every one
 
 
-class Certificate(Sequence[Row]):
+class Certificate:
     """Rows `(id, left, right, holds, conditions)`, in the order of the table of theorems.
 
     title : what was run. comparator : u as it was used (`coef`, `intercept`; or coefficients of a kernel).
@@ -64,7 +64,7 @@ class Certificate(Sequence[Row]):
     def __iter__(self) -> Iterator[Row]:
         return iter(self.rows)
 
-    def __getitem__(self, which: object) -> Row:  # type: ignore[override]
+    def __getitem__(self, which: object) -> Row:
         """A row by its number, or by its id."""
         if isinstance(which, str):
             for row in self.rows:
@@ -112,7 +112,7 @@ class Certificate(Sequence[Row]):
     @property
     def table(self) -> str:
         """The rows as lines of at most 80 characters; what fails stands first in its line as FAILS."""
-        lines = [self._head] if self.rows else [f"{self.title}: no bound is known for this learner"]
+        lines = textwrap.wrap(self._head, WIDTH) if self.rows else [f"{self.title}: no bound is known for this learner"]
         if self.rows:
             lines.append(f"{'':<7} {'left':>10}    {'right':>10}  {'used':>5}  verdict, conditions")
         for row in self.rows:
@@ -135,8 +135,18 @@ class Certificate(Sequence[Row]):
 
     @property
     def records(self) -> list[dict[str, object]]:
-        """A dict for each row."""
-        return [{**row._asdict(), "verdict": row.verdict} for row in self.rows]
+        """A dict for each row; sides that are not known are None."""
+        return [
+            {
+                "id": row.id,
+                "left": row.left if math.isfinite(row.left) else None,
+                "right": row.right if math.isfinite(row.right) else None,
+                "holds": row.holds,
+                "conditions": row.conditions,
+                "verdict": row.verdict,
+            }
+            for row in self.rows
+        ]
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -148,7 +158,11 @@ class Certificate(Sequence[Row]):
         return pd.DataFrame(self.records, columns=[*Row._fields, "verdict"])
 
     def _repr_html_(self) -> str:
-        """A table; what fails is red."""
+        return self.html
+
+    @property
+    def html(self) -> str:
+        """The rows as a table for a page; what fails is red."""
         if not self.rows:
             return f"<p>{html.escape(self.table)}</p>"
         heads = "".join(f"<th>{name}</th>" for name in ("", "left", "right", "verdict", "conditions"))
@@ -157,12 +171,14 @@ class Certificate(Sequence[Row]):
             style = ' style="background:#fbd5d0;font-weight:600"' if row.holds is False else ""
             style = ' style="color:#777"' if row.holds is None else style
             sides = [_said(row.left), _said(row.right)] if row.holds is not None else ["", ""]
-            cells = "".join(f"<td>{html.escape(cell)}</td>" for cell in (row.id, *sides, row.verdict, row.conditions))
+            texts = (row.id, *sides, row.verdict, row.conditions)
+            cells = "".join(f"<td>{html.escape(text)}</td>" for text in texts)
             lines.append(f"<tr{style}>{cells}</tr>")
         warning = ""
         if self.failed:
             names = ", ".join(row.id for row in self.failed)
-            warning = f'<p style="color:#b00020"><b>ATTENTION: {html.escape(names)} should hold and does not</b></p>'
+            said = f"ATTENTION: {html.escape(names)} should hold and does not"
+            warning = f'<p style="color:#b00020"><b>{said}</b></p>'
         caption = f"<p>{html.escape(self._head)}</p>"
         return f"{warning}{caption}<table><tr>{heads}</tr>{''.join(lines)}</table>"
 
