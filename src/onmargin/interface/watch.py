@@ -87,14 +87,14 @@ class Beginning(NamedTuple):
         kept = None if zero or not wanted.full or model.kind != "weights" else model.running_table()
         start = model.start
         late, judged = bool(wanted.delay), wanted.judged
-        return cls(
-            kept, zero and not model.clock, model.clock, start.outputs, start.slots, late, judged
-        )
+        return cls(kept, zero and not model.clock, model.clock, start.outputs, start.slots, late, judged)
 
     def begun(self, learner: Learner, model: Model, weights: np.ndarray) -> Begun:
         """The same with what the run has shown: numbers that its first rows fixed, classes that joined."""
         members, starts = model.rounds_kept()
-        weighted = not np.isin(weights, (0.0, 1.0)).all() or getattr(learner, "class_weight", None) is not None
+        weighted = (
+            not np.isin(weights, (0.0, 1.0)).all() or getattr(learner, "class_weight", None) is not None
+        )
         grew = (self.outputs, self.slots) != (model.start.outputs, model.start.slots)
         return Begun(
             model.row.words(), model.kind, dict(model.numbers) | model.longest_numbers(), learner._bias,

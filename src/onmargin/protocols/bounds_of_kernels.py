@@ -1,6 +1,7 @@
-"""Bounds of learners that keep few vectors, or many kernels: K1, K2 (Projectron), K3 (Forgetron), O1 (OM-2).
+"""Bounds of learners with few vectors, or many kernels: K1 - K3 and OM-2's O1.
 
-Orabona, Keshet & Caputo 2009 (K1, K2); Dekel, Shalev-Shwartz & Singer 2008 (K3); Jie, Orabona et al. 2010 (O1).
+Orabona, Keshet & Caputo 2009 (K1, K2: Projectron); Dekel, Shalev-Shwartz & Singer 2008 (K3: Forgetron); Jie,
+Orabona et al. 2010 (O1).
 """
 
 from __future__ import annotations
@@ -56,9 +57,10 @@ def _limited(run: Evidence) -> str:
 
 
 def _projectron_plus(run: Evidence) -> Bound:
-    """K2: M + sum beta <= U^2 / q^2 + 2/q sum step loss(u), beta = step (2 loss - step n^2 - 2 delta / tolerance).
+    """K2: M + sum beta <= U^2 / q^2 + 2/q sum step loss(u).
 
-    n^2 is the squared length of a margin error's projection on the vectors kept before, delta what is left.
+    beta = step (2 loss - step n^2 - 2 delta / tolerance) of projected margin errors; n^2 is the squared length
+    of the projection on the vectors kept before, delta what is left.
     """
     tolerance, U = run.number("tolerance"), math.sqrt(run.square)
     longest = float(run.u.lengths.max(initial=0.0))

@@ -190,7 +190,8 @@ def _banditron(run: Evidence) -> Bound:
     gamma, K, D = run.number("epsilon"), run.begun.outputs, run.square
     longest = math.sqrt(float(run.u.lengths.max(initial=0.0)))
     unmet = first(
-        run.plain(), run.start(), f"the longest row is {longest:.3g}, not within 1" if longest > 1 + UNIT else "",
+        run.plain(), run.start(),
+        f"the longest row is {longest:.3g}, not within 1" if longest > 1 + UNIT else "",
         f"gamma={gamma:g} is above 1/2" if gamma > 0.5 else "",
     )  # fmt: skip
     T, L = run.running("rounds", run.counted), run.running("paid", run.theirs)

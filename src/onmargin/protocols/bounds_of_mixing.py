@@ -41,7 +41,11 @@ def _margins(run: Evidence) -> np.ndarray:
 
 
 def _alike(epoch: Sequence[Evidence]) -> bool:
-    starts = [run.begun.weights for run in epoch]
-    return all(
-        (one is None) == (starts[0] is None) and (one is None or np.array_equal(one, starts[0])) for one in starts
-    )
+    first_one = epoch[0].begun.weights
+    for other in (run.begun.weights for run in epoch):
+        if other is None or first_one is None:
+            if other is not first_one:
+                return False
+        elif not np.array_equal(other, first_one):
+            return False
+    return True

@@ -1,4 +1,4 @@
-"""Bounds of paired rounds: D1, D2, D5 along the run, D3, D4 of the model as it is, and both joined (Theorem 7).
+"""Bounds of paired rounds: D1, D2, D5 along the run, D3, D4 of the model, and Theorem 7.
 
 The trace keeps who was in a round, not the dual steps: the rounds are played again, and where the scores of
 the run are not those of its rule, its bounds fail. Keshet et al. (draft), with its corrections: kappa R^2 in
@@ -91,7 +91,7 @@ class Played:
         """Members as rows with their constant coordinate."""
         some = self.X[members]
         table = some.toarray() if sp.issparse(some) else np.asarray(some, float)
-        return np.c_[table, np.full(len(members), self.bias)]
+        return np.asarray(np.c_[table, np.full(len(members), self.bias)])
 
     def signs(self, members: np.ndarray, k: int) -> np.ndarray:
         """+1 for those of output k."""
@@ -102,7 +102,8 @@ class Played:
         """c: 1 for two classes; for several 1 / (members on its side)."""
         if self.outputs == 1:
             return np.ones(len(signs))
-        return np.where(signs > 0, 1.0 / max((signs > 0).sum(), 1), 1.0 / max((signs < 0).sum(), 1))
+        own, others = max(int((signs > 0).sum()), 1), max(int((signs < 0).sum()), 1)
+        return np.where(signs > 0, 1.0 / own, 1.0 / others)
 
     def round(self, t: int, k: int, w: np.ndarray, rows: np.ndarray, signs: np.ndarray) -> np.ndarray:
         """One output's round: sums, and the weights after it."""
@@ -173,14 +174,14 @@ def _along(run: Evidence, played: Played) -> Iterator[Bound]:
     rates = "rates along the run, of a round" + ("" if K == 1 else ", mean of the classes") + said
     yield Bound("D5", wrong / rounds, bound / rounds, rates, none)
     joined = running(sums.out_of_order.sum(axis=1)) / rounds + lost
-    yield Bound(
-        "D3-D5", joined, bound / rounds, f"Theorem 7: 1 - AUC over the rounds' own pairs{said}", none
-    )
+    yield Bound("D3-D5", joined, bound / rounds, f"Theorem 7: 1 - AUC over the rounds' own pairs{said}", none)
     for k, label in enumerate(run.progress.model.known_labels() if K > 1 else ()):
         T = np.arange(1, len(sums.wrong) + 1)
         own = float(np.square(played.u[k]).sum())
         right = scale * (own + 2 * C * running(sums.theirs[:, k])) / T
-        yield Bound(f"D5 {label}", running(sums.wrong[:, k]) / T + lost, right, f"rates of the class{said}", none)
+        yield Bound(
+            f"D5 {label}", running(sums.wrong[:, k]) / T + lost, right, f"rates of the class{said}", none
+        )
 
 
 def _ranks(run: Evidence, played: Played) -> Iterator[Bound]:
@@ -195,7 +196,9 @@ def _ranks(run: Evidence, played: Played) -> Iterator[Bound]:
     errors = running(played.sums.out_of_order[:, 0])
     scale = max(1 / (m * C), 4 * played.wide / m**2)
     right = scale * (run.square + 2 * C * running(played.sums.ranks[:, 0]))
-    yield Bound("D2", errors, right, f"{FROM_ZERO}; rule='auc': pairs out of order", counts="pairs out of order")
+    yield Bound(
+        "D2", errors, right, f"{FROM_ZERO}; rule='auc': pairs out of order", counts="pairs out of order"
+    )
     pairs = np.maximum(running(played.sums.compared[:, 0]), 1.0)
     yield Bound("D3-D5", errors / pairs, right / pairs, "Theorem 7: 1 - AUC over the rounds' own pairs")
 
@@ -204,7 +207,7 @@ def _ranks(run: Evidence, played: Played) -> Iterator[Bound]:
 
 
 def _fixed(run: Evidence) -> Iterator[Bound]:
-    """D3: 1 - AUC <= #{s+ <= 0} / n+ + #{s- >= 0} / n-; D4: the mean of that over ordered pairs of classes."""
+    """D3: 1 - AUC <= #{s+ <= 0} / n+ + #{s- >= 0} / n-; D4: its mean over ordered pairs of classes."""
     wants = "the model as it is now, on these rows"
     if np.ndim(run.y) == 2:
         yield refused("D3", wants, "sets of labels")

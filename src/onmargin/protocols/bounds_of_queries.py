@@ -35,7 +35,7 @@ def query_bounds(run: Evidence, rule: Mapping[str, float], given: bool) -> Itera
 
 
 def _margins(run: Evidence) -> np.ndarray:
-    return run.signs * run.scores[:, 0]
+    return np.asarray(run.signs * run.scores[:, 0])
 
 
 def _perceptron(run: Evidence, delta: float) -> Bound:
@@ -51,9 +51,9 @@ def _perceptron(run: Evidence, delta: float) -> Bound:
 
 
 def _aggressive(run: Evidence, step: str, delta: float) -> Bound:
-    """L2, L3: sum step (delta - m) <= a^2 U^2 + 2a sum step loss(u), or a^2 (U^2 + 2C sum loss(u)^2) of PA-II.
+    """L2: sum step (delta - m) <= a^2 U^2 + 2a sum step loss(u), a = (delta + 1) / 2.
 
-    a = (delta + 1) / 2.
+    L3, of PA-II: a^2 (U^2 + 2C sum loss(u)^2).
     """
     a, C = (delta + 1) / 2, run.number("C")
     moved = run.steps > 0
@@ -140,7 +140,8 @@ def _estimates(run: Evidence, rule: Mapping[str, float], given: bool) -> Bound:
     wants = f"with probability {1 - delta:.3g}, if u is the true one: E y = <u, x>, |u| <= 1"
     U = math.sqrt(run.square)
     unmet = first(
-        "" if given else "u is not the true one; give it", _by_kappa(rule), run.plain(scores=True), _long(run),
+        "" if given else "u is not the true one; give it", _by_kappa(rule), run.plain(scores=True),
+        _long(run),
         f"|u| = {U:.3g} is above 1" if U > 1 + 1e-9 else "",
     )  # fmt: skip
     if unmet:

@@ -71,7 +71,8 @@ class Norm:
     @classmethod
     def of(cls, run: Evidence) -> Norm:
         """The run's, by its Space."""
-        return getattr(cls, CONSTANT[run.words["space"]])(run)
+        made: Norm = getattr(cls, CONSTANT[run.words["space"]])(run)
+        return made
 
     @classmethod
     def l2(cls, run: Evidence) -> Norm:
@@ -84,7 +85,7 @@ class Norm:
         q, scale = run.number("q"), run.number("scale")
         p = q / (q - 1)
         assert run.u.weights is not None
-        price = length(run.u.weights.ravel(), p) ** 2 / (2 * scale)
+        price = float(length(run.u.weights.ravel(), p)) ** 2 / (2 * scale)
         squares = run.factor ** (2 / q) * row_norms(run, q) ** 2
         return cls(price, scale / (p - 1), squares, f"g = |w|_p^2 / (2a), p = {p:.3g}")
 
@@ -101,10 +102,12 @@ class Norm:
         own = np.sqrt(np.r_[np.square(u[:, :-1]).sum(axis=0) @ member, np.square(u[:, -1]).sum()])
         X = run.X
         squared = X.multiply(X) if sp.issparse(X) else np.square(np.asarray(X, float))
-        lengths = np.sqrt(np.asarray((squared @ member).todense() if sp.issparse(squared) else squared @ member))
+        lengths = np.sqrt(
+            np.asarray((squared @ member).todense() if sp.issparse(squared) else squared @ member)
+        )
         lengths = np.c_[lengths, np.full(len(lengths), run.begun.bias)]
         squares = run.factor * length(lengths, q) ** 2
-        price = length(own, p) ** 2 / (2 * scale)
+        price = float(length(own, p)) ** 2 / (2 * scale)
         return cls(price, scale / (p - 1), squares, f"g = |w|_(2,p)^2 / (2a), p = {p:.3g}")
 
     @classmethod
@@ -150,7 +153,7 @@ def row_norms(run: Evidence, p: float) -> np.ndarray:
         return length(np.c_[np.asarray(X, float), np.full(X.shape[0], bias)], p)
     top = np.maximum(np.asarray(abs(X).max(axis=1).todense(), float).ravel(), max(bias, 1e-300))
     if p == math.inf:
-        return top
+        return np.asarray(top)
     scaled = abs(sp.diags(1 / top) @ X).power(p)
     return np.asarray(top * (np.asarray(scaled.sum(axis=1)).ravel() + (bias / top) ** p) ** (1 / p))
 
@@ -159,7 +162,7 @@ def row_norms(run: Evidence, p: float) -> np.ndarray:
 
 
 def _adagrad(run: Evidence) -> Bound:
-    """F2: R(u) <= sum_i (delta + s_i) u_i^2 / (2 eta) + eta sum_i s_i, s_i the length of coordinate i's slopes."""
+    """F2: R(u) <= sum_i (delta + s_i) u_i^2 / (2 eta) + eta sum_i s_i, s_i^2 the sum of squared slopes."""
     rate, delta, u = run.number("rate"), run.number("delta"), run.u.weights
     assert u is not None
     slopes = run.steps / rate
@@ -187,7 +190,9 @@ def _coin(run: Evidence) -> Bound:
     T = run.running("rounds", run.counted)
     right = np.sqrt(U2 * T * np.log1p(24 * T**2 * U2 / wealth**2)) + wealth
     left = run.running("regret", np.where(run.asked, run.losses - run.theirs, 0.0))
-    return Bound("F3", left, right, "every gradient within 1", first(run.plain(), run.start(), long), "regret")
+    return Bound(
+        "F3", left, right, "every gradient within 1", first(run.plain(), run.start(), long), "regret"
+    )
 
 
 def _aggressive_norm(run: Evidence) -> Bound:
@@ -209,8 +214,8 @@ def _aggressive_norm(run: Evidence) -> Bound:
 def _pegasos(run: Evidence) -> Bound:
     """G1: sum f_t(w_t) - f_t(u) <= sum |gradient_t|^2 / (2 lam t), f_t the objective on batch t.
 
-    With v = w - prior all follows from scores: v_{t+1} = (1 - 1/t) v_t + d_t / (lam t), d_t what batch t adds;
-    |d_t|^2 of the rows, <v_t, d_t> of their scores.
+    With v = w - prior all follows from scores: v_{t+1} = (1 - 1/t) v_t + d_t / (lam t), d_t what batch t
+    adds; |d_t|^2 of the rows, <v_t, d_t> of their scores.
     """
     lam, batch, ball = run.number("lam"), int(run.number("batch", 1)), run.number("radius", math.inf)
     prior = _prior(run)
@@ -229,9 +234,8 @@ def _pegasos(run: Evidence) -> Bound:
     gap2 = run.square if prior is None else float(np.square(_weights(run) - prior).sum())
     if math.sqrt(gap2) > ball * (1 + 1e-9):
         return refused("G1", wants, f"|u - prior| = {math.sqrt(gap2):.3g} is beyond the ball of {ball:.3g}")
-    seen = np.flatnonzero(run.counted)
-    T = len(seen) // batch
-    seen = seen[: T * batch].reshape(T, batch)
+    T = int(run.counted.sum()) // batch
+    seen = np.asarray(np.flatnonzero(run.counted)[: T * batch]).reshape(T, batch)
     if "path" not in run.kept:
         run.kept["path"] = _path(lam, ball, *_moves(run, seen, prior, batch))
     lengths, slopes = run.kept["path"]
@@ -261,7 +265,9 @@ def _prior(run: Evidence) -> np.ndarray | None:
     return run.begun.weights
 
 
-def _moves(run: Evidence, seen: np.ndarray, prior: np.ndarray | None, batch: int) -> tuple[np.ndarray, np.ndarray]:
+def _moves(
+    run: Evidence, seen: np.ndarray, prior: np.ndarray | None, batch: int
+) -> tuple[np.ndarray, np.ndarray]:
     """|d_t|^2 and <v_t, d_t> of every batch; d_t = sum of step times z."""
     steps = run.steps[seen]
     if run.begun.outputs > 1:
@@ -269,7 +275,9 @@ def _moves(run: Evidence, seen: np.ndarray, prior: np.ndarray | None, batch: int
     else:
         margins = run.signs * run.scores[:, 0]
         if prior is not None:
-            margins = margins - run.signs * (np.asarray(run.X @ prior[0, :-1]) + prior[0, -1] * run.begun.bias)
+            margins = margins - run.signs * (
+                np.asarray(run.X @ prior[0, :-1]) + prior[0, -1] * run.begun.bias
+            )
     inner = (steps * margins[seen]).sum(axis=1)
     if batch == 1:
         return np.square(steps[:, 0]) * run.sizes[seen[:, 0]], inner

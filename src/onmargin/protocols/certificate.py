@@ -32,8 +32,8 @@ PREFERRED = (
 def certificate(progress: Any, comparator: Any, X: Any = None, y: Any = None) -> Certificate:
     """Rows `(id, left, right, holds, conditions)`: bounds on what a run of `om.progressive` has suffered.
 
-    progress : a run with lines (trace="full"). Or, for mixed Perceptrons, a list of epochs, each a list of the
-        runs of its shards, begun from the common weights (row I1).
+    progress : a run with lines (trace="full"). Or, for mixed Perceptrons, a list of epochs, each a list of
+        the runs of its shards, begun from the common weights (row I1).
     comparator : u, what the run is measured against: coefficients; (coefficients, intercept); a fitted linear
         model; in kernel form a number per row of X (a line for each output); of a ball its centre, or
         (centre, radius). "best": one that a batch solver finds in hindsight, scaled so that the bound is
@@ -197,7 +197,9 @@ def _of_mixing(epochs: Sequence[Any], comparator: object) -> Certificate:
     if not whole or not all(isinstance(run, Progress) for epoch in whole for run in epoch):
         raise BadInput("wanted a Progress, or a list of epochs, each a list of the runs of its shards")
     if isinstance(comparator, str):
-        raise BadInput(f"comparator={shown(comparator)}; mixed runs want coefficients, or (coefficients, intercept)")
+        raise BadInput(
+            f"comparator={shown(comparator)}; mixed runs want coefficients, or (coefficients, intercept)"
+        )
     used = spelled_out(comparator)
     seen = []
     for run in (run for epoch in whole for run in epoch):

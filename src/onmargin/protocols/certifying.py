@@ -90,7 +90,9 @@ class Lane:
         some = np.unique(np.linspace(0, len(block.losses) - 1, POINTS).astype(int))
         for bound in self.bounds:
             if bound.applies and np.ndim(bound.left) == np.ndim(bound.right) == 1:
-                points = np.array([rounds + 1 + some, np.asarray(bound.left)[some], np.asarray(bound.right)[some]])
+                points = np.array(
+                    [rounds + 1 + some, np.asarray(bound.left)[some], np.asarray(bound.right)[some]]
+                )
                 self.courses.setdefault(bound.id, []).append(points)
 
     @property
@@ -133,7 +135,11 @@ def _scales(run: Progress) -> Iterator[float]:
 
 def _longest(rows: Table) -> float:
     """The largest |x|^2."""
-    squares = rows.multiply(rows).sum(axis=1) if sp.issparse(rows) else np.square(np.asarray(rows, float)).sum(axis=1)
+    squares = (
+        rows.multiply(rows).sum(axis=1)
+        if sp.issparse(rows)
+        else np.square(np.asarray(rows, float)).sum(axis=1)
+    )
     return float(np.asarray(squares).max(initial=0.0))
 
 

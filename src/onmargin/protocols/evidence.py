@@ -35,7 +35,7 @@ class Bound(NamedTuple):
 
     @property
     def distance(self) -> float:
-        """How far the right side is from the left; of losses over mistakes alone, as one states it beforehand.
+        """How far the right side is from the left; of losses over mistakes alone, as it is stated beforehand.
 
         (There u = 0 is always nearest: its losses over the mistakes are their number.)
         """

@@ -106,7 +106,11 @@ def _by_weights(run: Evidence) -> Iterator[object]:
             if len(np.unique(codes)) == outputs > 2:
                 for strength in STRENGTHS:
                     several = LinearSVC(
-                        multi_class="crammer_singer", C=strength / weigh, random_state=0, max_iter=200, **options
+                        multi_class="crammer_singer",
+                        C=strength / weigh,
+                        random_state=0,
+                        max_iter=200,
+                        **options,
                     )
                     several.fit(X, codes)
                     yield several.coef_, several.intercept_ if bias else 0.0
@@ -124,8 +128,8 @@ def _goals(run: Evidence) -> np.ndarray:
     if np.ndim(run.y) == 2:
         return 2.0 * np.asarray(run.y, float) - 1.0
     if run.begun.outputs == 1:
-        return run.signs[:, None]
-    return 2.0 * np.eye(run.begun.outputs)[run.codes] - 1.0
+        return np.asarray(run.signs[:, None])
+    return np.asarray(2.0 * np.eye(run.begun.outputs)[run.codes] - 1.0)
 
 
 def _ridge(X: object, goals: np.ndarray, alpha: float, bias: float) -> tuple[np.ndarray, np.ndarray | float]:

@@ -112,7 +112,11 @@ class Certificate:
     @property
     def table(self) -> str:
         """The rows as lines of at most 80 characters; what fails stands first in its line as FAILS."""
-        lines = textwrap.wrap(self._head, WIDTH) if self.rows else [f"{self.title}: no bound is known for this learner"]
+        lines = (
+            textwrap.wrap(self._head, WIDTH)
+            if self.rows
+            else [f"{self.title}: no bound is known for this learner"]
+        )
         if self.rows:
             lines.append(f"{'':<7} {'left':>10}    {'right':>10}  {'used':>5}  verdict, conditions")
         for row in self.rows:
@@ -204,7 +208,8 @@ class Certificate:
             )
         course = self.courses[chosen]
         rounds = np.arange(1, len(course.left) + 1) if course.rounds is None else course.rounds
-        return bound_curves(chosen, rounds, course.left, course.right, course.counts, ax=ax)
+        figure: Figure = bound_curves(chosen, rounds, course.left, course.right, course.counts, ax=ax)
+        return figure
 
 
 def _said(value: float) -> str:

@@ -193,7 +193,11 @@ def bound_curves(
     late = rounds >= first
     top = float(max(np.max(right[late], initial=0.0), np.max(left[late], initial=0.0)))
     bottom = min(float(np.min(left[late], initial=0.0)), 0.0)
-    if bottom == 0 and top > 50 * max(float(left[-1]) if len(left) else 0.0, 1e-12) and (left[late] > 0).any():
+    if (
+        bottom == 0
+        and top > 50 * max(float(left[-1]) if len(left) else 0.0, 1e-12)
+        and (left[late] > 0).any()
+    ):
         ax.set(yscale="log", ylim=(0.5 * float(left[late][left[late] > 0].min()), 2 * top))
     else:
         ax.set_ylim(1.05 * bottom, 1.08 * top or 1.0)

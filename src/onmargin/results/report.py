@@ -58,8 +58,9 @@ def write(
 ) -> None:
     """Write the page: one HTML file that needs nothing beside it. The old file stays until all is there.
 
-    progress : what the run came to. certificate : what theorems bound, where it was asked for. counted : confusions as they were counted along a stream; None: they are
-        counted from `predictions` and `y` (if they were kept).
+    progress : what the run came to. certificate : what theorems bound, where it was asked for.
+    counted : confusions as they were counted along a stream; None: they are counted from `predictions` and
+        `y` (if they were kept).
     model : the learner, or a Pipeline that ends in it: its features are shown by their names.
     command : what was typed. facts : what else to say of the run, by name.
     """
