@@ -83,9 +83,9 @@ class Beginning(NamedTuple):
     def of(cls, model: Model, wanted: Wanted) -> Beginning:
         """Weights of 0 are not copied, and where nobody will ask for them none are."""
         model.keep_rounds(wanted.full)
-        zero = model.is_at_zero()
-        kept = None if zero or not wanted.full or model.kind != "weights" else model.running_table()
-        start = model.start
+        zero, start = model.is_at_zero(), model.start
+        kept = model.running_table() if wanted.full and model.kind == "weights" else None
+        kept = None if kept is None or not kept.any() else kept  # (a prior, or a simplex, is not 0 at rest)
         late, judged = bool(wanted.delay), wanted.judged
         return cls(kept, zero and not model.clock, model.clock, start.outputs, start.slots, late, judged)
 

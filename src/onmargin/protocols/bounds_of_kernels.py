@@ -59,8 +59,8 @@ def _limited(run: Evidence) -> str:
 def _projectron_plus(run: Evidence) -> Bound:
     """K2: M + sum beta <= U^2 / q^2 + 2/q sum step loss(u).
 
-    beta = step (2 loss - step n^2 - 2 delta / tolerance) of projected margin errors; n^2 is the squared length
-    of the projection on the vectors kept before, delta what is left.
+    beta = step (2 loss - step n^2 - 2 delta / tolerance) of projected margin errors, n^2 the squared length
+    of the projection on the vectors kept before, delta what is left of it.
     """
     tolerance, U = run.number("tolerance"), math.sqrt(run.square)
     longest = float(run.u.lengths.max(initial=0.0))
