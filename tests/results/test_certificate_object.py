@@ -17,6 +17,8 @@ from tests.naive_runs import constant, rows_of, spoken, stream
 
 import onmargin as om
 from onmargin.errors import BadInput
+from onmargin.protocols.certifying import certified
+from onmargin.protocols.requests import Request
 from onmargin.results.certificate import Certificate, Row
 
 
@@ -53,7 +55,7 @@ def test_the_table_fits_into_80_columns_and_marks_what_fails():
     ]
     found = Certificate("PA <b>", rows, {}, None, 2.0)
     assert max(map(len, found.table.splitlines())) <= 80
-    assert re.search(r"A1 +12 +> +3.5 .*FAILS", found.table) and "ATTENTION: A1" in found.table
+    assert re.search(r"A1 +12 +> +3.5 .*FAILS", found.table) and "ATTENTION: beyond what its theorem allows: A1" in found.table
     assert "does not apply" in found.table and not found.holds and [row.id for row in found.failed] == ["A1"]
     page = found._repr_html_()
     assert "ATTENTION" in page and "PA &lt;b&gt;" in page and "&lt;more&gt;" in page and "#fbd5d0" in page
@@ -209,10 +211,9 @@ def test_learn_certify_in_a_process(file, tmp_path):
     )
 
 
-def test_learn_certify_in_blocks_is_the_certificate_of_the_arrays(file, capsys, monkeypatch):
+def test_learn_certify_is_the_certificate_of_the_arrays(file, capsys):
     """The same sides as those of one run over all rows, beside the comparator that the command has chosen."""
     path, X, y = file
-    monkeypatch.setattr("onmargin.sources.blocks.ROWS", 64, raising=False)
     for algorithm, step in (("perceptron", None), ("pa1", "pa1"), ("pa2", "pa2")):
         done = within(capsys, "learn", path, "--algorithm", algorithm, "--certify", "--json")
         facts = json.loads(done.stdout.splitlines()[-1])
@@ -229,6 +230,28 @@ def test_learn_certify_in_blocks_is_the_certificate_of_the_arrays(file, capsys, 
             assert one["holds"] == other.holds, one
             if other.holds is not None:
                 assert [one["left"], one["right"]] == pytest.approx([other.left, other.right], rel=1e-6)
+
+
+@pytest.mark.parametrize("algorithm", ["perceptron", "pa1", "pa2"])
+def test_blocks_have_the_sums_of_all_rows(file, algorithm):
+    """A block of 64 rows at a time or all at once: the same sides, and a course over all rounds."""
+    path, _, _ = file
+
+    def certificate_of(rows):
+        training = Request([str(path)], algorithm=algorithm).training()
+        training.run()
+        training.reading.source.rows = rows
+        return certified(training)
+
+    whole, blocks = certificate_of(1000), certificate_of(64)
+    assert [row.id for row in whole] == [row.id for row in blocks]
+    for one, other in zip(whole, blocks, strict=True):
+        assert one.holds == other.holds
+        assert [one.left, one.right] == pytest.approx([other.left, other.right], nan_ok=True)
+    course = blocks.courses[blocks.main]
+    assert course.rounds[-1] == 300 and len(course.rounds) == 4 * 16 + 16
+    assert course.left[-1] == blocks[blocks.main].left and (np.diff(course.left) >= 0).all()
+    assert blocks.plot().axes[0].get_lines()[0].get_xdata()[-1] == 300
 
 
 def test_learn_certify_says_what_it_is_not_for(file, capsys):

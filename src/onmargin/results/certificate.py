@@ -123,7 +123,7 @@ class Certificate:
             lines += self._lines(row)
         if self.failed:
             names = ", ".join(row.id for row in self.failed)
-            lines.append(f"ATTENTION: {names} should hold and does not")
+            lines.append(f"ATTENTION: beyond what its theorem allows: {names}")
         return "\n".join(lines)
 
     @staticmethod
@@ -181,7 +181,7 @@ class Certificate:
         warning = ""
         if self.failed:
             names = ", ".join(row.id for row in self.failed)
-            said = f"ATTENTION: {html.escape(names)} should hold and does not"
+            said = f"ATTENTION: beyond what its theorem allows: {html.escape(names)}"
             warning = f'<p style="color:#b00020"><b>{said}</b></p>'
         caption = f"<p>{html.escape(self._head)}</p>"
         return f"{warning}{caption}<table><tr>{heads}</tr>{''.join(lines)}</table>"
