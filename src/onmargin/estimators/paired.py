@@ -271,8 +271,7 @@ class PairedClassifier(KernelForm, Classifier, Linear, Averaged, Classes, Kernel
         ]
         return frame_of([*found.itertuples(index=False, name=None), *lines], list(found.columns))
 
-    @answers
-    def compared(self, X: Table, y: object, comparator: object) -> Compared:
+    def _compared(self, X: Table, y: object, comparator: object) -> Compared:
         """Another hypothesis beside a run's rows; its losses are those of single examples, for "auc" too."""
         judge = super()._losses_of
         return self._form().compared(X, comparator, lambda scores: judge(scores, y))

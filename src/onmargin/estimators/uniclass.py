@@ -171,14 +171,10 @@ class PassiveAggressiveUniclass(
     @answers
     def comparator_losses(self, X: Table, y: object, comparator: object) -> np.ndarray:
         """[|u - x| - epsilon]_+ of another centre; with `max_radius` of (centre, radius)."""
-        return self._compared(X, comparator).losses
+        return self._compared(X, y, comparator).losses
 
-    @answers
-    def compared(self, X: Table, y: object, comparator: object) -> Compared:
+    def _compared(self, X: Table, y: object, comparator: object) -> Compared:
         """Another ball beside a run's points: `weights` are its centre, the radius' coordinate last."""
-        return self._compared(X, comparator)
-
-    def _compared(self, X: Table, comparator: object) -> Compared:
         largest = self.max_radius
         centre, radius = comparator if isinstance(comparator, tuple) else (comparator, largest or 0.0)
         if largest is None and isinstance(comparator, tuple):

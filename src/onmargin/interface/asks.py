@@ -24,13 +24,12 @@ from ..results.label_plan import Outlook
 from ..results.progress import Progress, Totals
 from .before import BeforeAsking
 from .classifier import Classifier
-from .comparing import Compared
 from .dicts import Example, check_example, open_stream
 from .draws import seed_of, uniforms
 from .guard import NOBODY, Change, alone, answers, changes, in_place
 from .inner import Beside, Inner
 from .labels import as_they_are, check_label, distinct, is_missing, shortened
-from .missing import are_known, filled, indexable, known_labels, labels_of, numbered, one_kind, rows_of
+from .missing import are_known, filled, indexable, known_labels, labels_of, numbered, one_kind, rows_of, told
 from .other_names import refuse_params
 from .river import River
 from .shares import EVEN, Share, Sides
@@ -301,23 +300,8 @@ class AsksForLabels(ClassifierMixin, River):  # type: ignore[misc]
     def comparator_losses(self, X: Table, y: object, comparator: object) -> np.ndarray:
         """The losses that another hypothesis would have suffered on a run's rows; 0 where no label is."""
         inner = self._answering()
-        labels, there = labels_of(y, X)
-        known = inner.known_labels()
-        there = there & are_known(known, labels)
-        return np.where(there, inner.comparator_losses(X, filled(labels, there, known), comparator), 0.0)
-
-    @answers
-    def compared(self, X: Table, y: object, comparator: object) -> Compared:
-        """Another hypothesis beside a run's rows, with all that bounds ask of it; see `om.certificate`."""
-        inner = self._answering()
-        labels, there = labels_of(y, X)
-        known = inner.known_labels()
-        there = there & are_known(known, labels)
-        found = inner.compared(X, filled(labels, there, known), comparator)
-        return found._replace(
-            losses=np.where(there, found.losses, 0.0),
-            judge=lambda scores: np.where(there, found.judge(scores), 0.0),
-        )
+        labels, there = told(y, X, inner.known_labels())
+        return np.where(there, inner.comparator_losses(X, labels, comparator), 0.0)
 
     @answers
     def known_labels(self) -> list[Any]:

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+
+from .guard import answers
+from .tables import Table
+
+if TYPE_CHECKING:
+    from .learner import Learner
 
 Judge = Callable[[np.ndarray], np.ndarray]
 """Losses of every row, by (rows, outputs) scores."""
@@ -39,3 +45,12 @@ class Compared(NamedTuple):
         return self._replace(
             scores=scores, losses=self.judge(scores), parts=by * by * self.parts, weights=weights
         )
+
+
+@answers
+def beside(learner: Learner, X: Table, y: object, comparator: object) -> Compared:
+    """Another hypothesis beside the rows of a learner's run, with all that bounds ask of it."""
+    own: Callable[[Table, object, object], Compared] | None = getattr(learner, "_compared", None)
+    if own is not None:  # a ball, or pairs
+        return own(X, y, comparator)
+    return learner._form().compared(X, comparator, lambda scores: learner._losses_of(scores, y))

@@ -391,20 +391,6 @@ class LabelTargets(NumberTargets):
             margins = (2.0 * labels.codes(y) - 1.0) * scores[:, 0]
         return margins, np.ones(len(margins), bool)
 
-    def separations(self, scores: np.ndarray, y: object, required: float) -> np.ndarray:
-        """[m - s_r]_+ + [m + s_q]_+ of scores less the dummy's: the lowest relevant, the highest other label.
-
-        An empty or a full set demands nothing.
-        """
-        own = np.asarray(y) > 0
-        low, high = (
-            np.where(own, scores, np.inf).min(axis=1),
-            np.where(own, -np.inf, scores).max(axis=1),
-        )
-        asked = np.isfinite(low) & np.isfinite(high)
-        sums = np.maximum(required - low, 0.0) + np.maximum(required + high, 0.0)
-        return np.where(asked, sums, 0.0)
-
     # ---- dicts
 
     def begin(self, y: object) -> None:

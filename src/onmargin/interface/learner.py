@@ -25,7 +25,6 @@ from ..results.progress import Progress
 from ..results.trace import Watcher
 from . import twins
 from .before import Before
-from .comparing import Compared
 from .dicts import BoundStream, Stream
 from .draws import generator_of, seed_of, uniforms
 from .fields import check_horizon, check_lasting, check_limits, is_auto, lasting
@@ -492,11 +491,6 @@ class Learner(River):
     def comparator_losses(self, X: Table, y: object, comparator: object) -> np.ndarray:
         """The losses that another hypothesis would have suffered on a run's rows."""
         return self._losses_of(self._form().comparator_scores(X, comparator), y)
-
-    @answers
-    def compared(self, X: Table, y: object, comparator: object) -> Compared:
-        """Another hypothesis beside a run's rows, with all that bounds ask of it; see `om.certificate`."""
-        return self._form().compared(X, comparator, lambda scores: self._losses_of(scores, y))
 
     def _losses_of(self, scores: np.ndarray, y: object) -> np.ndarray:
         raise BadInput(f"{type(self).__name__} has no linear comparator")

@@ -374,7 +374,7 @@ class SupportForm(WeightsForm):
                 f"a run with a kernel of {count:,} rows has a table of {count:,}^2 kernel values; wanted at "
                 f"most {MOST_ROWS:,} rows"
             )
-        grams, squares = model.grams(self.learner._rows(X), count)
+        grams, squares = model.support.grams(self.learner._rows(X), count)
         try:
             table = np.asarray(comparator, float)
         except (TypeError, ValueError):

@@ -12,11 +12,10 @@ import scipy.sparse as sp
 from ..errors import BadInput, shown
 from ..learn.vocabulary import TRACE_ASKED, TRACED
 from ..models.asking import Asking
-from ..models.weights import Model
-from ..results.begun import Begun
 from ..results.progress import Progress, Totals
 from ..results.trace import Watcher
 from ..sources.blocks import Source, regrouped
+from .beginning import Beginning
 from .dicts import check_unseen, ready_round
 from .passes import BLOCK, Block, Game, Sums, naming_rows
 from .tables import Table, checked_chance
@@ -45,7 +44,10 @@ def watch_table(learner: Learner, X: object, y: object, wanted: Wanted) -> Progr
         return watch_source(learner, X, wanted)
     X, model, data = learner._continue(X, y, wanted.classes, wanted.sample_weight, wanted.asking, whole=True)
     chance, targets = checked_chance(wanted.chance, data.size), learner._targets()
-    start, before = targets.trace_start(model), Beginning.of(model, wanted)
+    start, before = (
+        targets.trace_start(model),
+        Beginning.of(model, wanted.full, bool(wanted.delay), wanted.judged),
+    )
     watcher = Watcher(data.size, wanted.full, targets.sets, targets.kind == "labels")
     if wanted.judged and not model.judges and not wanted.delay:
         raise BadInput("scored_by='model' is for linear scores; a ball has none")
@@ -66,41 +68,6 @@ def watch_table(learner: Learner, X: object, y: object, wanted: Wanted) -> Progr
     run = _summary(learner, watcher, data.size, sums, data.y, X, start, wanted.every)
     run.begun = before.begun(learner, model, data.weights)
     return run
-
-
-class Beginning(NamedTuple):
-    """What a model was before a run, as far as bounds ask: of lines that are kept, its weights too."""
-
-    weights: np.ndarray | None
-    empty: bool
-    clock: int
-    outputs: int
-    slots: int
-    late: bool
-    judged: bool
-
-    @classmethod
-    def of(cls, model: Model, wanted: Wanted) -> Beginning:
-        """Weights of 0 are not copied, and where nobody will ask for them none are."""
-        model.keep_rounds(wanted.full)
-        zero, start = model.is_at_zero(), model.start
-        kept = model.running_table() if wanted.full and model.kind == "weights" else None
-        kept = None if kept is None or not kept.any() else kept  # (a prior, or a simplex, is not 0 at rest)
-        late, judged = bool(wanted.delay), wanted.judged
-        return cls(kept, zero and not model.clock, model.clock, start.outputs, start.slots, late, judged)
-
-    def begun(self, learner: Learner, model: Model, weights: np.ndarray) -> Begun:
-        """The same with what the run has shown: numbers that its first rows fixed, classes that joined."""
-        members, starts = model.rounds_kept()
-        weighted = (
-            not np.isin(weights, (0.0, 1.0)).all() or getattr(learner, "class_weight", None) is not None
-        )
-        grew = (self.outputs, self.slots) != (model.start.outputs, model.start.slots)
-        return Begun(
-            model.row.words(), model.kind, dict(model.numbers) | model.longest_numbers(), learner._bias,
-            self.outputs, self.clock, self.weights, self.empty, weighted, self.late, self.judged, grew,
-            model.is_double, None, members, starts,
-        )  # fmt: skip
 
 
 def _late(learner: Learner, X: Table, game: Game, wanted: Wanted) -> Sums:
@@ -161,7 +128,7 @@ def watch_source(learner: Learner, source: Source, wanted: Wanted) -> Progress:
         targets = learner._targets()
         if before is None:
             start, watcher.sets = targets.trace_start(model), targets.sets
-            before = Beginning.of(model, wanted)
+            before = Beginning.of(model, wanted.full, bool(wanted.delay), wanted.judged)
         if wanted.judged and not model.judges:
             raise BadInput("scored_by='model' is for linear scores; a ball has none")
         watcher.base = position

@@ -359,15 +359,6 @@ class KernelModel(Model):
         """Scores of all rows of a table by sum_i coefficients[i] k(x_i, .) over the same rows."""
         return self.support.scores_by_rows(rows, coefficients)
 
-    def grams(self, rows: Rows, count: int) -> tuple[np.ndarray, np.ndarray]:
-        """(kernels, rows, rows) k of all pairs of rows, and (kernels, rows) k(x, x)."""
-        return self.support.grams(rows, count)
-
-    @property
-    def is_double(self) -> bool:
-        """Are its kernel values of 64 bits?"""
-        return np.dtype(self.form.dtype) == np.float64
-
     def kernel_values(self, rows: Rows) -> np.ndarray:
         """k(x_i, x) of every vector kept and one row."""
         return self.support.values_of_one(rows, self.offset, self.features)

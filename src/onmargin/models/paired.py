@@ -54,6 +54,7 @@ class Paired(Model):
 
     pairing: Pairing
     may_share = False  # (reservoirs; and rounds reach rows of the past)
+    pairs = True
     _scratch: Scratch | None = None
 
     def _begin_pairing(self) -> None:
@@ -74,22 +75,6 @@ class Paired(Model):
     def longest_step(self) -> float:
         """C, as the next round has it."""
         return self.pairing.longest(self.numbers)
-
-    def longest_numbers(self) -> Numbers:
-        """C as rounds have it, and to how many rivals they are narrowed down."""
-        return {"C": self.longest_step, "rivals": self._rivals}
-
-    def keep_rounds(self, kept: bool) -> None:
-        """Remember who is in the rounds to come, or no longer."""
-        self.pairing.played = [] if kept else None
-
-    def rounds_kept(self) -> tuple[np.ndarray | None, np.ndarray | None]:
-        """Rows of the rounds that were remembered, and where each round begins; they are forgotten."""
-        played, self.pairing.played = self.pairing.played, None
-        if not played:
-            return None, None
-        sizes = np.concatenate([np.diff(starts) for _, starts in played])
-        return np.concatenate([members for members, _ in played]), np.r_[0, np.cumsum(sizes)]
 
     @property
     def _rivals(self) -> int:

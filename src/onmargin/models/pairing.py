@@ -111,6 +111,14 @@ class Pairing:
             given.lines[some], starts, np.zeros(count, np.int64), np.zeros(0, np.int32),
         )  # fmt: skip
 
+    def taken(self) -> tuple[np.ndarray | None, np.ndarray | None]:
+        """Rows of the rounds that were kept, and where each round begins; from now on none are."""
+        played, self.played = self.played, None
+        if not played:
+            return None, None
+        sizes = np.concatenate([np.diff(starts) for _, starts in played])
+        return np.concatenate([members for members, _ in played]), np.r_[0, np.cumsum(sizes)]
+
     def tidy(self) -> None:
         """Forget rows that nobody can draw any more."""
         self.pool.tidy(self.slots, self.slots.size)

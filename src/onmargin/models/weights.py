@@ -52,6 +52,7 @@ class Model:
     may_share = True  # a round writes to nothing but the Space's arrays
     shared: np.ndarray | None = None  # weights that are another model's too
     asking: Asking | None = None  # a rule that asks for labels, where somebody asks
+    pairs = False  # rounds are of several examples
 
     def __init__(self, row: Row, start: Start, numbers: Numbers) -> None:
         self.row, self.start, self.numbers = row, start, numbers
@@ -165,29 +166,6 @@ class Model:
     def lengths(self, rows: Rows, count: int) -> np.ndarray:
         """|x|^2 of rows 0 .. count - 1."""
         return squared_lengths(rows, count)
-
-    # ---- what bounds ask of a run (see `results.begun`)
-
-    @property
-    def is_double(self) -> bool:
-        """Are its sums of 64 bits?"""
-        return self.start.dtype == "float64"
-
-    def running_table(self) -> np.ndarray:
-        """(outputs, slots) weights that predict the next round, the constant coordinate last; a copy."""
-        weights = np.array(self.weights(), float)
-        return weights[None, :] if weights.ndim == 1 else weights[:, : self.start.outputs].T
-
-    def keep_rounds(self, kept: bool) -> None:
-        """Remember who is in the rounds to come, or no longer. (Of single examples: the row at hand.)"""
-
-    def rounds_kept(self) -> tuple[np.ndarray | None, np.ndarray | None]:
-        """Rows of the rounds that were remembered, and where each round begins; None: single examples."""
-        return None, None
-
-    def longest_numbers(self) -> Numbers:
-        """Numbers that follow from what was learned."""
-        return {}
 
     # ---- copies and files
 

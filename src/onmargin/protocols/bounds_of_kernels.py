@@ -52,8 +52,8 @@ def _projectron(run: Evidence) -> Bound:
 
 def _limited(run: Evidence) -> str:
     """A budget projects what is far from the span too."""
-    room = run.begun.numbers.get("room", math.inf)
-    return f"a budget of {room:g} vectors" if float(room) < math.inf else ""
+    room = run.number("room", math.inf)
+    return f"a budget of {room:g} vectors" if room < math.inf else ""
 
 
 def _projectron_plus(run: Evidence) -> Bound:

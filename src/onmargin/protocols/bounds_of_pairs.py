@@ -65,7 +65,7 @@ class Played:
     def __init__(self, run: Evidence) -> None:
         numbers, begun = run.begun.numbers, run.begun
         assert begun.members is not None and begun.starts is not None and run.u.weights is not None
-        self.rule, self.C, self.margin = str(numbers["rule"]), float(numbers["C"]), float(numbers["margin"])
+        self.rule, self.C, self.margin = str(numbers["rule"]), run.number("C"), run.number("margin")
         self.members, self.starts, self.codes = begun.members, begun.starts, run.codes
         self.u, self.outputs, self.bias, self.X = run.u.weights, begun.outputs, begun.bias, run.X
         self.kappa = 0.0

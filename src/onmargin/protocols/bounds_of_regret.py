@@ -1,4 +1,4 @@
-"""Bounds on regret: F1 - F3 (follow the regularised leader), O1 (the aggressive p-norm), G1, G2 (Pegasos).
+"""Bounds on regret: F1 - F3 (FTRL), O1 (the aggressive p-norm), G1, G2 (Pegasos).
 
 Shalev-Shwartz 2007; Orabona, Crammer & Cesa-Bianchi 2015 (F1); Duchi et al. 2011 (F2); Orabona & Pal 2016
 (F3); Shalev-Shwartz et al. 2011 (G1). A step of the trace is eta slope, so |eta g|_* = step |z|_*.

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import cast
 
 import numpy as np
 
 from ..errors import BadInput, shown
 from ..features.matrices import canonical
-from ..interface.comparing import Compared
+from ..interface.asks import AsksForLabels
+from ..interface.comparing import Compared, beside
+from ..interface.learner import Learner
+from ..interface.missing import told
+from ..interface.tables import Table
 from ..results.begun import Begun
 from ..results.certificate import Certificate, Course, Row
 from ..results.progress import Progress
@@ -29,7 +33,7 @@ PREFERRED = (
 )  # fmt: skip  # the first of these that applies says which comparator is the best
 
 
-def certificate(progress: Any, comparator: Any, X: Any = None, y: Any = None) -> Certificate:
+def certificate(progress: object, comparator: object, X: object = None, y: object = None) -> Certificate:
     """Rows `(id, left, right, holds, conditions)`: bounds on what a run of `om.progressive` has suffered.
 
     progress : a run with lines (trace="full"). Or, for mixed Perceptrons, a list of epochs, each a list of
@@ -65,7 +69,7 @@ def certificate(progress: Any, comparator: Any, X: Any = None, y: Any = None) ->
         run, used = _best(progress, begun, rows, truths)
     else:
         used = spelled_out(comparator)
-        run = Evidence(progress, begun, rows, truths, progress.model.compared(rows, truths, used))
+        run = Evidence(progress, begun, rows, truths, beside(learner_of(progress), rows, truths, used))
     name = f"{type(progress.model).__name__}, {progress.rounds:,} rounds"
     return drawn_up(name, bounds_of(run, not best), run, used, BEST if best else "given")
 
@@ -105,7 +109,7 @@ def row_of(bound: Bound, slack: float) -> Row:
 # ---- what was run
 
 
-def _what_was_run(progress: Progress, X: Any, y: Any) -> tuple[Begun, Any, Any]:
+def _what_was_run(progress: Progress, X: object, y: object) -> tuple[Begun, Table, np.ndarray]:
     if progress.losses is None or progress.steps is None:
         raise BadInput("only sums were kept; run with trace='full'")
     if progress.begun is None:
@@ -114,7 +118,7 @@ def _what_was_run(progress: Progress, X: Any, y: Any) -> tuple[Begun, Any, Any]:
             "arrays with om.progressive"
         )
     rows = progress.X if X is None else canonical(X)
-    truths = progress.y if y is None else y
+    truths: Table = progress.y if y is None else y
     if rows is None:
         raise BadInput("the run did not keep its rows (a source); give X= and y=")
     rows = rows if hasattr(rows, "tocsr") else np.asarray(rows, float)
@@ -123,7 +127,15 @@ def _what_was_run(progress: Progress, X: Any, y: Any) -> tuple[Begun, Any, Any]:
         raise BadInput(f"X has shape {rows.shape}; wanted the {count:,} rows of the run")
     if truths is not None and np.shape(truths)[:1] != (count,):
         raise BadInput(f"y has shape {np.shape(truths)}; wanted one entry for each of the {count:,} rounds")
-    return progress.begun, rows, truths
+    if isinstance(progress.model, AsksForLabels):
+        truths, _ = told(truths, rows, progress.model.known_labels())
+    return progress.begun, rows, np.zeros(count) if truths is None else np.asarray(truths)
+
+
+def learner_of(progress: Progress) -> Learner:
+    """The one that learned; of a learner that asks, the one inside."""
+    model: Learner = getattr(progress.model, "estimator_", progress.model)
+    return model
 
 
 def spelled_out(comparator: object) -> object:
@@ -139,13 +151,14 @@ def spelled_out(comparator: object) -> object:
 # ---- the best comparator
 
 
-def _best(progress: Progress, begun: Begun, rows: Any, truths: Any) -> tuple[Evidence, object]:
+def _best(progress: Progress, begun: Begun, rows: Table, truths: np.ndarray) -> tuple[Evidence, object]:
     """The candidate and the scale whose bound is nearest to what happened."""
-    nothing = progress.model.compared(rows, truths, _nothing(progress, begun, rows))
+    learner = learner_of(progress)
+    nothing = beside(learner, rows, truths, _nothing(progress, begun, rows))
     at_rest = Evidence(progress, begun, rows, truths, nothing)
     best: tuple[tuple[float, float], Compared, object, float] | None = None
     for candidate in candidates(at_rest):
-        compared = progress.model.compared(rows, truths, candidate)
+        compared = beside(learner, rows, truths, candidate)
         for scale in scales(at_rest.beside(compared)):
             other = compared.scaled(scale) if scale != 1.0 else compared
             rank = _rank(at_rest.beside(other))
@@ -157,7 +170,7 @@ def _best(progress: Progress, begun: Begun, rows: Any, truths: Any) -> tuple[Evi
     return at_rest.beside(compared), _scaled(candidate, scale)
 
 
-def _nothing(progress: Progress, begun: Begun, rows: Any) -> object:
+def _nothing(progress: Progress, begun: Begun, rows: Table) -> object:
     """u = 0, in the form that the learner's comparators have."""
     if begun.form == "kernel":
         return np.zeros((begun.outputs, rows.shape[0]))
@@ -174,8 +187,7 @@ def _scaled(candidate: object, scale: float) -> object:
 def _rank(run: Evidence) -> tuple[float, float]:
     """How good a comparator is: the first bound in the order of preference that applies, and its slack."""
     if "rule" in run.begun.numbers and run.begun.rule is None:  # pairs are played again but once
-        C = float(run.begun.numbers["C"])
-        return 0.0, run.square + 2 * min(C, 1e6) * float(run.theirs.sum())
+        return 0.0, run.square + 2 * min(run.number("C"), 1e6) * float(run.theirs.sum())
     return preference(bounds_of(run), float(run.theirs.sum()))
 
 
@@ -191,11 +203,17 @@ def preference(bounds: Iterable[Bound], otherwise: float) -> tuple[float, float]
 # ---- mixed Perceptrons
 
 
-def _of_mixing(epochs: Sequence[Any], comparator: object) -> Certificate:
+def _of_mixing(epochs: Sequence[object], comparator: object) -> Certificate:
     """I1 of epochs of shards."""
-    whole = [list(epoch) if isinstance(epoch, Sequence) else [epoch] for epoch in epochs]
-    if not whole or not all(isinstance(run, Progress) for epoch in whole for run in epoch):
-        raise BadInput("wanted a Progress, or a list of epochs, each a list of the runs of its shards")
+    whole: list[list[Progress]] = []
+    for epoch in epochs:
+        whole.append(
+            [run for run in epoch if isinstance(run, Progress)] if isinstance(epoch, Sequence) else []
+        )
+        if not whole[-1] or len(whole[-1]) < len(cast(Sequence[object], epoch)):
+            raise BadInput("wanted a Progress, or a list of epochs, each a list of the runs of its shards")
+    if not whole:
+        raise BadInput("the list is empty; wanted epochs, each a list of the runs of its shards")
     if isinstance(comparator, str):
         raise BadInput(
             f"comparator={shown(comparator)}; mixed runs want coefficients, or (coefficients, intercept)"
@@ -204,7 +222,7 @@ def _of_mixing(epochs: Sequence[Any], comparator: object) -> Certificate:
     seen = []
     for run in (run for epoch in whole for run in epoch):
         begun, rows, truths = _what_was_run(run, None, None)
-        seen.append(Evidence(run, begun, rows, truths, run.model.compared(rows, truths, used)))
+        seen.append(Evidence(run, begun, rows, truths, beside(learner_of(run), rows, truths, used)))
     rounds = sum(run.progress.rounds for run in seen)
     name = f"{len(whole)} epochs of {max(map(len, whole))} shards, {rounds:,} rounds"
     return drawn_up(name, mixing_bounds([len(epoch) for epoch in whole], seen), seen[0], used, "given")

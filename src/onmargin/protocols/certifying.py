@@ -7,7 +7,6 @@ finds the longest row, the next one plays.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,6 +14,7 @@ from sklearn.base import clone
 
 from ..errors import BadInput
 from ..interface.asks import AsksForLabels
+from ..interface.comparing import beside
 from ..interface.groups import Grouped
 from ..interface.tables import Table
 from ..results.certificate import Certificate, Course
@@ -23,7 +23,7 @@ from .certificate import bounds_of, preference, row_of
 from .evidence import Bound, Carried, Evidence
 from .hindsight import SCALES
 from .progressive import progressive
-from .training import Training
+from .training import Model, Training
 
 POINTS = 16  # of a block that are drawn
 NOT_AGAIN = "--certify reads the data again, and this can be read only once; keep it in a file"
@@ -81,7 +81,7 @@ class Lane:
         assert run.begun is not None
         weighted, grew = run.begun.weighted or self.begun.weighted, run.begun.grew or self.begun.grew
         self.begun = self.begun._replace(weighted=weighted, grew=grew)
-        compared = run.model.compared(rows, run.y, used)
+        compared = beside(run.model, rows, run.y, used)
         compared = compared.scaled(self.scale) if self.scale != 1.0 else compared
         block = Evidence(run, self.begun, rows, run.y, compared)
         block.before = self.sums
@@ -100,7 +100,7 @@ class Lane:
         """The smaller, the better the scale."""
         return preference(self.bounds, self.size)
 
-    def certificate(self, name: str, used: tuple[np.ndarray, Any]) -> Certificate:
+    def certificate(self, name: str, used: tuple[np.ndarray, np.ndarray]) -> Certificate:
         """The bounds as they are after the last block."""
         rows = [row_of(bound, self.begun.slack) for bound in self.bounds]
         counts = {bound.id: bound.counts for bound in self.bounds}
@@ -112,7 +112,7 @@ class Lane:
         return Certificate(name, rows, courses, scaled, self.size, "what was learned, scaled")
 
 
-def _learned(model: Any) -> tuple[np.ndarray, np.ndarray]:
+def _learned(model: Model) -> tuple[np.ndarray, np.ndarray]:
     """What was learned, as a comparator."""
     try:
         return np.atleast_2d(model.coef_), np.asarray(getattr(model, "intercept_", 0.0), float)
@@ -120,9 +120,9 @@ def _learned(model: Any) -> tuple[np.ndarray, np.ndarray]:
         raise BadInput(f"{type(model).__name__} has no weights to compare with; use om.certificate") from None
 
 
-def _fresh(model: Any) -> Any:
+def _fresh(model: Model) -> Model:
     """The same learner before its first row, all labels announced."""
-    twin = clone(model)
+    twin: Model = clone(model)
     if "classes" in twin.get_params(deep=False) and model.kind == "labels":
         twin.set_params(classes=model.known_labels())
     return twin

@@ -1,13 +1,14 @@
-"""A run beside a comparator, as bounds read it; and a bound: two sides over the rounds, and what it wants."""
+"""A run beside a comparator, as bounds read it; and a bound: two sides, and what it wants."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 
 from ..interface.comparing import Compared
+from ..interface.tables import Table
 from ..results.begun import Begun
 from ..results.progress import Progress
 
@@ -78,13 +79,13 @@ class Evidence:
     are |z|^2, z the direction of a round: |x|^2, twice that where two rows of weights move.
     """
 
-    def __init__(self, progress: Progress, begun: Begun, X: Any, y: Any, compared: Compared) -> None:
+    def __init__(self, progress: Progress, begun: Begun, X: Table, y: np.ndarray, compared: Compared) -> None:
         self.progress, self.begun, self.X, self.y, self.u = progress, begun, X, y, compared
         self.words: Mapping[str, str] = begun.words
         self.losses, self.steps = _line(progress.losses), _line(progress.steps)
         self.asked = np.asarray(progress.queried, bool)
         self.counted = np.asarray(progress.counted, bool)
-        self.kept: dict[str, Any] = {}  # what does not depend on u, once it was found
+        self.kept: dict[str, tuple[np.ndarray, ...]] = {}  # what does not depend on u, once it was found
         self.before: Carried | None = None  # of a run that is looked at block by block
         self.factor = 2.0 if begun.outputs > 1 and self.words["task"] in TWO_ROWS else 1.0
 
@@ -120,7 +121,7 @@ class Evidence:
 
     def number(self, name: str, default: float = NAN) -> float:
         """A number of the loop."""
-        return float(self.begun.numbers.get(name, default))
+        return float(cast(float, self.begun.numbers.get(name, default)))
 
     @property
     def required(self) -> float:
@@ -149,9 +150,9 @@ class Evidence:
         """The number of every label among those known."""
         if "codes" not in self.kept:
             known = {label: code for code, label in enumerate(self.progress.model.known_labels())}
-            self.kept["codes"] = np.array([known.get(label, 0) for label in np.asarray(self.y).tolist()], int)
-        codes: np.ndarray = self.kept["codes"]
-        return codes
+            codes = [known.get(label, 0) for label in np.asarray(self.y).tolist()]
+            self.kept["codes"] = (np.array(codes, int),)
+        return self.kept["codes"][0]
 
     @property
     def signs(self) -> np.ndarray:
@@ -189,7 +190,7 @@ class Evidence:
 TWO_ROWS = ("top", "uniform", "every", "labelset", "costly", "costly_guess", "calibrated")
 
 
-def _line(values: Any) -> np.ndarray:
+def _line(values: object) -> np.ndarray:
     return np.asarray(values, float)
 
 

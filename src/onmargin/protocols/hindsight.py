@@ -49,20 +49,20 @@ def scales(run: Evidence) -> list[float]:
 
 def _limit(run: Evidence) -> float:
     """The largest |u| that the bound of the run's Space allows."""
-    space, numbers = run.words["space"], run.begun.numbers
+    space = run.words["space"]
     if space == "ball":
-        return float(numbers["radius"])
+        return run.number("radius")
     if space in ("projection", "projection_plus"):
-        tolerance = float(numbers.get("tolerance", 0.0))
+        tolerance = run.number("tolerance", 0.0)
         return (0.5 if space == "projection_plus" else 0.9) / tolerance if tolerance else math.inf
     if space == "fade":
-        room = float(numbers["room"])
+        room = run.number("room")
         return math.sqrt((room + 1) / math.log(room + 1)) / 4
     if space == "shrunk":
-        return float(numbers.get("radius", math.inf))
+        return run.number("radius", math.inf)
     if space in ("entropic", "simplex") and run.u.weights is not None:
         alive = float(np.abs(run.u.weights).sum())
-        return float(numbers["scale"]) * math.sqrt(run.square) / alive if alive else math.inf
+        return run.number("scale") * math.sqrt(run.square) / alive if alive else math.inf
     if run.begun.rule is not None and run.begun.rule["ask_rule"] < 0:
         return 1.0
     return math.inf

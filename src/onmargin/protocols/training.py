@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple, cast
 
 import numpy as np
 from sklearn.pipeline import Pipeline
@@ -148,7 +148,7 @@ class Training:
             if rows is not None:
                 yield rows, targets, weights
 
-    def _ready(self, block: Block, learns: bool) -> tuple[Table, Any, Any, Any]:
+    def _ready(self, block: Block, learns: bool) -> tuple[Table, Table, Table, Table]:
         """Rows of numbers, targets, weights and groups of a block; rows without a label are left out."""
         rows = block.rows
         if self.features is not None and not self.reading.made:

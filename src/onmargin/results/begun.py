@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,7 +13,7 @@ class Begun(NamedTuple):
 
     words: Mapping[str, str]  # task, loss, step and space of the row that was played
     form: str  # "weights" or "kernel"
-    numbers: Mapping[str, Any]  # C, margin, rate and so on, as the loop read them
+    numbers: Mapping[str, object]  # C, margin, rate and so on, as the loop read them
     bias: float  # the constant coordinate's value
     outputs: int
     clock: int  # rounds before the first

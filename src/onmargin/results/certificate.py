@@ -14,6 +14,7 @@ from ..errors import BadInput, extra, shown
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 WIDTH = 80
@@ -195,7 +196,7 @@ class Certificate:
         named = [id for id in drawn if self.courses[id].counts and id != "A0"]
         return next(iter(named or drawn), "")
 
-    def plot(self, id: str | None = None, ax: object = None) -> Figure:
+    def plot(self, id: str | None = None, ax: Axes | None = None) -> Figure:
         """Both sides of a row over the rounds; returns the figure."""
         from .plots import bound_curves
 
@@ -208,8 +209,7 @@ class Certificate:
             )
         course = self.courses[chosen]
         rounds = np.arange(1, len(course.left) + 1) if course.rounds is None else course.rounds
-        figure: Figure = bound_curves(chosen, rounds, course.left, course.right, course.counts, ax=ax)
-        return figure
+        return bound_curves(chosen, rounds, course.left, course.right, course.counts, ax=ax)
 
 
 def _said(value: float) -> str:

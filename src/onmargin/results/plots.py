@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from ..errors import extra
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 STYLES = ("-", "--", "-.", ":")
@@ -179,11 +183,12 @@ def _short(value: Any) -> str:
 
 
 def bound_curves(
-    id: str, rounds: np.ndarray, left: np.ndarray, right: np.ndarray, counts: str = "", ax: Any = None
-) -> Any:
+    id: str, rounds: np.ndarray, left: np.ndarray, right: np.ndarray, counts: str = "", ax: Axes | None = None
+) -> Figure:
     """What was counted against its bound, after these rounds. Returns the figure."""
     if ax is None:
         _, ax = _pyplot().subplots(figsize=(7, 4.2), layout="constrained")
+    assert ax is not None
     some = np.unique(np.linspace(0, max(len(left) - 1, 0), 500).astype(int)) if len(left) else slice(0)
     end = int(rounds[-1]) if len(rounds) else 1
     first = max(1, end // 400)
@@ -212,4 +217,4 @@ def bound_curves(
                 f"{text}  {value:,.4g}", (1.01, value), xycoords=("axes fraction", "data"), color=colour,
                 va="center", fontsize=9, annotation_clip=False,
             )  # fmt: skip
-    return ax.figure
+    return cast("Figure", ax.figure)
