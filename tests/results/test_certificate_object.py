@@ -55,7 +55,10 @@ def test_the_table_fits_into_80_columns_and_marks_what_fails():
     ]
     found = Certificate("PA <b>", rows, {}, None, 2.0)
     assert max(map(len, found.table.splitlines())) <= 80
-    assert re.search(r"A1 +12 +> +3.5 .*FAILS", found.table) and "ATTENTION: beyond what its theorem allows: A1" in found.table
+    assert (
+        re.search(r"A1 +12 +> +3.5 .*FAILS", found.table)
+        and "ATTENTION: beyond what its theorem allows: A1" in found.table
+    )
     assert "does not apply" in found.table and not found.holds and [row.id for row in found.failed] == ["A1"]
     page = found._repr_html_()
     assert "ATTENTION" in page and "PA &lt;b&gt;" in page and "&lt;more&gt;" in page and "#fbd5d0" in page
@@ -149,6 +152,8 @@ def test_conditions_that_are_not_met_are_said():
     warm = om.PassiveAggressiveClassifier(classes=(-1, 1), **constant(X)).partial_fit(rows, y)
     assert "did not begin from zero" in om.certificate(om.progressive(warm, rows, y), given)["A1"].conditions
     three = np.where(np.arange(60) % 3, y, 0)
+    grew = om.progressive(om.PassiveAggressiveClassifier(growing=True, **constant(X)), rows, three)
+    assert "joined in mid-run" in om.certificate(grew, "best")["A1"].conditions
     mira = om.certificate(om.progressive(om.MIRA(), rows, three), "best")
     assert mira["A0"].holds and "shares" in mira["A1"].conditions
 

@@ -157,7 +157,7 @@ def _best(progress: Progress, begun: Begun, rows: Table, truths: np.ndarray) -> 
     nothing = beside(learner, rows, truths, _nothing(progress, begun, rows))
     at_rest = Evidence(progress, begun, rows, truths, nothing)
     best: tuple[tuple[float, float], Compared, object, float] | None = None
-    for candidate in candidates(at_rest):
+    for candidate in candidates(at_rest) if not begun.grew else ():  # (no bound applies where it grew)
         compared = beside(learner, rows, truths, candidate)
         for scale in scales(at_rest.beside(compared)):
             other = compared.scaled(scale) if scale != 1.0 else compared
