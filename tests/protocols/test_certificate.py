@@ -121,6 +121,37 @@ def test_a_perceptron_from_zero_and_from_anywhere(best):
             assert rows["P1"].holds is None and "did not begin from zero" in rows["P1"].conditions
 
 
+@pytest.mark.parametrize("step", ["pa", "pa1", "pa2"])
+def test_every_rival_at_once_a1(step):
+    """MIRA: the shares of each round, by a solver, give the run's own scores, and the lemma its sides."""
+    X, y, u = stream(outputs=4, count=25)
+    C = 0.05
+    model = om.PassiveAggressiveClassifier(step=step, C=C, update="all", classes=range(4), **constant(X))
+    run = played(X, y, model)
+    W, left = np.zeros((4, 4)), 0.0
+    for t, (x, target) in enumerate(zip(X, y, strict=True)):
+        assert_allclose(W @ x, run.scores[t], atol=1e-7)
+        others, size = np.flatnonzero(np.arange(4) != target), x @ x
+        short = 1 - (W @ x)[target] + (W @ x)[others]
+        # max a.short - |x|^2 ((sum a)^2 + |a|^2) / 2, a >= 0; PA-I: sum a <= C; PA-II: less (sum a)^2 / (4C)
+        pull, a = size * (np.ones((3, 3)) + np.eye(3)) + (step == "pa2") / (2 * C), np.zeros(3)
+        for _ in range(1000):  # projected gradient ascent
+            a = a + (short - pull @ a) / (4 * size + (step == "pa2") * 1.5 / C)
+            a = np.maximum(a, 0.0)
+            if step == "pa1" and a.sum() > C:
+                ranked = np.sort(a)[::-1]
+                levels = (np.cumsum(ranked) - C) / np.arange(1, 4)
+                a = np.maximum(a - levels[np.flatnonzero(ranked > levels)[-1]], 0.0)
+        left += 2 * a @ short - size * (a.sum() ** 2 + a @ a) - 2 * a.sum() * loss_of(u, x, target, 4)
+        W[target] += a.sum() * x
+        W[others] -= np.outer(a, x)
+    row = rows_of(run, u, X)["A1"]
+    assert_allclose([row.left, row.right], [left, (u**2).sum()], rtol=1e-6)
+    assert row.holds
+    far = played(X, y, om.MIRA(C=C, classes=range(4), **constant(X)))
+    assert rows_of(far, 0 * u, X)["A1"].holds
+
+
 def test_a_ball_a7():
     """sum step (2 loss - step - 2 loss(u)) <= |u - w_1|^2; the radius' coordinate starts at B."""
     points = stream(count=40)[0][:, :-1] + 1.0

@@ -16,8 +16,7 @@ from .evidence import Bound, Evidence, first, last, perceptron_like, refused
 AGGRESSIVE = ("pa", "pa1", "pa2")
 FLAT = ("linear", "expansion")  # Spaces in which a step is a step along z
 STEPPED = (*FLAT, "forgetful", "projection")  # and those that lose some of it
-SHARED = {"every": "every violated class moves, in shares that the trace does not keep",
-          "calibrated": "two constraints a round; the trace keeps one step"}  # fmt: skip
+TWICE = "two constraints a round; the trace keeps one step"
 UNIT = 1e-9
 
 
@@ -97,8 +96,8 @@ def _aggressive(run: Evidence) -> Iterator[Bound]:
         yield _squares(run, "labels came late" if run.begun.late else "")
     theirs, unmet = own_losses(run)
     wants = "from w = 0; |z|^2 of the step's direction"  # of steps of any length: weights do it no harm
-    if task in SHARED:
-        yield refused("A1", wants, SHARED[task])
+    if task in ("every", "calibrated"):
+        yield _all_rivals(run, step) if task == "every" else refused("A1", wants, TWICE)
         return
     projects = "" if space in FLAT else "it forgets, or projects its steps"
     unmet = first(run.order(), projects, unmet, run.start())
@@ -123,6 +122,47 @@ def _aggressive(run: Evidence) -> Iterator[Bound]:
     else:
         right = (R2 + 1 / (2 * C)) * (U2 + 2 * C * squared)
         yield Bound("A6", run.running("squares", losses**2), right, "from w = 0", unmet, "squared losses")
+
+
+def _all_rivals(run: Evidence, step: str) -> Bound:
+    """A1 where every violated class moves: z = sum_q a_q (x of y less x of q), and for the lemma
+
+    sum_t 2 sum_q a_q (m - (s_y - s_q) - loss(u)) - |z|^2 <= U^2; the a_q follow from the scores.
+    """
+    wants = "from w = 0; every violated class moves"
+    unmet = first(run.plain(scores=True), "" if run.words["space"] in FLAT else "it forgets", run.start())
+    if unmet:
+        return refused("A1", wants, unmet)
+    codes, each = run.codes, np.arange(len(run.losses))
+    short = run.required - run.scores[each, codes][:, None] + run.scores
+    short[each, codes] = 0.0
+    lengths = np.maximum(run.u.lengths, 1e-300)
+    shares = shared_out(short / lengths[:, None], step, run.number("C"), lengths)
+    shares[~run.asked] = 0.0
+    total = shares.sum(axis=1)
+    size = lengths * (total**2 + np.square(shares).sum(axis=1))
+    left = run.running("lemma", 2 * (shares * short).sum(axis=1) - size - 2 * total * run.theirs)
+    return Bound("A1", left, np.full(len(left), run.square), wants)
+
+
+def shared_out(b: np.ndarray, step: str, C: float, lengths: np.ndarray) -> np.ndarray:
+    """a_q = [b_q - level]_+ of every row: level = (1 + k) sum a_q, k = 1 / (2C |x|^2) for PA-II and else 0.
+
+    PA-I: where they add up to more than C, the level at which they add up to C. (Crammer & Singer 2003.)
+    """
+    more = 1.0 + (0.5 / (C * lengths)[:, None] if step == "pa2" else 0.0)
+    ranked = -np.sort(-np.maximum(b, 0.0), axis=1)
+    sums, count = np.cumsum(ranked, axis=1), np.arange(1, b.shape[1] + 1)
+    levels = more * sums / (1.0 + count * more)
+    last_one = np.maximum((ranked > levels).sum(axis=1) - 1, 0)
+    found = np.maximum(b - np.take_along_axis(levels, last_one[:, None], 1), 0.0)
+    if step == "pa1":
+        capped = found.sum(axis=1) > C
+        levels = (sums - C) / count
+        last_one = np.maximum((ranked > levels).sum(axis=1) - 1, 0)
+        short = np.maximum(b - np.take_along_axis(levels, last_one[:, None], 1), 0.0)
+        found[capped] = short[capped]
+    return np.asarray(np.where(b > 0, found, 0.0))
 
 
 def _squares(run: Evidence, unmet: str) -> Bound:
