@@ -49,6 +49,8 @@ _HOMES = {
     "SweepResult": "results.sweep_result",
     "top_features": "protocols.speaking",
     "explain": "protocols.speaking",
+    "certificate": "protocols.certificate",
+    "Certificate": "results.certificate",
     "svm_optimum": "protocols.optimum",
     "merge": "protocols.merge",
     "save": "protocols.files",

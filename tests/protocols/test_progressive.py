@@ -262,8 +262,11 @@ def test_metrics_of_an_open_stream_and_of_weights():
             bad_run.metrics(name)
     with pytest.raises(BadInput, match="comparator has shape"):
         run.regret(np.zeros(5))
-    with pytest.raises(BadInput, match="no linear comparator"):
-        om.progressive(om.PassiveAggressiveUniclass(), X).regret(np.zeros(6))
+    ball = om.progressive(om.PassiveAggressiveUniclass(epsilon=0.5), X)
+    theirs = np.maximum(0.0, np.linalg.norm(X - 1.0, axis=1) - 0.5)
+    assert ball.regret(np.ones(X.shape[1])) == pytest.approx(ball.losses.sum() - theirs.sum())
+    with pytest.raises(BadInput, match="radius is epsilon="):
+        ball.regret((np.ones(X.shape[1]), 2.0))
 
 
 def test_what_is_no_learner_and_no_pair_is_one_line():

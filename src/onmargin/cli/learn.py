@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ..protocols.record import Record
     from ..protocols.requests import Request
     from ..protocols.training import Moment, Training
+    from ..results.certificate import Certificate
     from ..results.confusion import Confusion
     from ..results.progress import Progress
     from ..results.tally import Line
@@ -60,6 +61,9 @@ def learn(
     ] = False,
     on_error: Annotated[str, typer.Option(help="At a bad line: stop, or skip and count it.")] = "stop",
     report: Annotated[str | None, typer.Option(help="Write a page with curve, confusions, features.")] = None,
+    certify: Annotated[
+        bool, typer.Option("--certify", help="Say what theorems bound: the data are read twice more.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     from ..protocols.requests import Request
@@ -71,9 +75,9 @@ def learn(
     )  # fmt: skip
     out = _Printed(as_json, to_stderr=save == "-")
     if save == "-":
-        _learn_into_pipe(request, test, table, report, out)
+        _learn_into_pipe(request, test, table, report, out, certify)
     else:
-        _learn(request, test, table, report, out)
+        _learn(request, test, table, report, out, certify)
 
 
 learn.__doc__ = HELP
@@ -126,7 +130,7 @@ def brief(label: object) -> str:
 
 
 def _learn_into_pipe(
-    request: Request, test: str | None, table: bool, report: str | None, out: _Printed
+    request: Request, test: str | None, table: bool, report: str | None, out: _Printed, certify: bool
 ) -> None:
     """The model goes to standard output, so that `onmargin predict -` can read it."""
     import tempfile
@@ -137,7 +141,7 @@ def _learn_into_pipe(
         raise BadInput("--resume goes on with a file; give --save FILE.onm")
     with tempfile.TemporaryDirectory() as folder:
         request.save = os.path.join(folder, "model.onm")
-        _learn(request, test, table, report, out, says_saved=False)
+        _learn(request, test, table, report, out, certify, says_saved=False)
         with open(request.save, "rb") as file:
             sys.stdout.buffer.write(file.read())
         sys.stdout.buffer.flush()
@@ -149,6 +153,7 @@ def _learn(
     table: bool,
     report: str | None,
     out: _Printed,
+    certify: bool,
     says_saved: bool = True,
 ) -> None:
     from .progress_bar import Bar
@@ -170,6 +175,10 @@ def _learn(
             _count(confusion, run)
 
     training = request.training(traced=table or report is not None, seen=seen, tell=tell)
+    if certify:
+        from ..protocols.certifying import require_again
+
+        require_again(training)
     record = training.record
     found = "given" if request.task else "found from the labels"
     remark(f"{record.task}, {found}; {record.algorithm}: {training.model}")
@@ -189,6 +198,7 @@ def _learn(
         raise typer.Exit(128 + caught[0])
     if test is not None:
         _judge(training, test, request, out)
+    certificate = _certify(training, out) if certify else None
     if report is not None:
         from ..results import report as pages
 
@@ -199,8 +209,18 @@ def _learn(
             "rows": record.rows,
             "passes": record.finished,
         }
-        pages.write(report, progress, training.whole, record.command, facts, confusion)
+        pages.write(report, progress, training.whole, record.command, facts, confusion, certificate)
         remark(f"report: {report}")
+
+
+def _certify(training: Training, out: _Printed) -> Certificate:
+    """What theorems bound, a line each."""
+    from ..protocols.certifying import certified
+
+    found = certified(training)
+    facts = {"event": "certified", "run": found.title, "comparator": found.found, "size": found.size}
+    out.result(found.table, {**facts, "holds": found.holds, "rows": found.records})
+    return found
 
 
 def _count(confusion: Confusion, run: Progress) -> None:

@@ -119,6 +119,3 @@ class Banditron(PlaysActions, Linear, Averaged, Classes):
         """(n, K) scores of the actions; of two actions the difference, positive for `classes_[1]`."""
         scores = super().decision_function(X)
         return np.asarray(scores[:, 1] - scores[:, 0]) if scores.shape[1] == 2 else scores
-
-    def _losses_of(self, scores: np.ndarray, y: object) -> np.ndarray:
-        raise BadInput("the Banditron's loss is of the actions it played; a comparator has played none")

@@ -11,6 +11,7 @@ from ..compiled.checks import first_not_finite
 from ..compiled.rows import Rows
 from ..errors import BadInput, shown
 from ..interface.classifier import Classifier
+from ..interface.comparing import Compared
 from ..interface.draws import generator_of
 from ..interface.fields import (
     Averaged,
@@ -269,6 +270,11 @@ class PairedClassifier(KernelForm, Classifier, Linear, Averaged, Classes, Kernel
             for label, middle in zip(names, middles, strict=True)
         ]
         return frame_of([*found.itertuples(index=False, name=None), *lines], list(found.columns))
+
+    def _compared(self, X: Table, y: object, comparator: object) -> Compared:
+        """Another hypothesis beside a run's rows; its losses are those of single examples, for "auc" too."""
+        judge = super()._losses_of
+        return self._form().compared(X, comparator, lambda scores: judge(scores, y))
 
     def _losses_of(self, scores: np.ndarray, y: object) -> np.ndarray:
         if self.rule == "auc":

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import OutlierMixin
 
 from ..errors import BadInput, shown
+from ..interface.comparing import Compared
 from ..interface.dicts import Example, learn_many, learn_one, open_stream, predict_many
 from ..interface.fields import (
     Averaged,
@@ -25,6 +26,7 @@ from ..interface.fields import (
 )
 from ..interface.guard import alone, answers, changes, in_place
 from ..interface.support import KernelForm
+from ..interface.tables import Table
 from ..interface.targets import PointTargets
 from ..learn.vocabulary import TRACED
 from ..models.weights import Model, Numbers
@@ -163,6 +165,33 @@ class PassiveAggressiveUniclass(
     def learn_many(self, X: object, y: object = None, w: object = None) -> None:
         """Learn a frame's rows in order: equal to the loop of `learn_one`."""
         learn_many(self, X, y, w)
+
+    # ---- beside another ball
+
+    @answers
+    def comparator_losses(self, X: Table, y: object, comparator: object) -> np.ndarray:
+        """[|u - x| - epsilon]_+ of another centre; with `max_radius` of (centre, radius)."""
+        return self._compared(X, y, comparator).losses
+
+    def _compared(self, X: Table, y: object, comparator: object) -> Compared:
+        """Another ball beside a run's points: `weights` are its centre, the radius' coordinate last."""
+        largest = self.max_radius
+        centre, radius = comparator if isinstance(comparator, tuple) else (comparator, largest or 0.0)
+        if largest is None and isinstance(comparator, tuple):
+            raise BadInput("the radius is epsilon=, and not learned; give the comparator's centre alone")
+        if largest is not None and not 0.0 <= float(radius) <= largest:
+            raise BadInput(f"the comparator's radius is {shown(radius)}; wanted 0 to max_radius={largest:g}")
+        omega = 0.0 if largest is None else math.sqrt(largest**2 - float(radius) ** 2)
+        reach = float(self.epsilon if largest is None else largest)
+        found = self._form().compared(X, centre, lambda scores: np.zeros(len(scores)))
+        gaps = found.lengths + found.square + omega**2
+
+        def judge(scores: np.ndarray) -> np.ndarray:
+            return np.asarray(np.maximum(np.sqrt(np.maximum(gaps - 2 * scores[:, 0], 0.0)) - reach, 0.0))
+
+        if found.weights is not None:
+            found.weights[:, -1] = omega
+        return found._replace(losses=judge(found.scores), judge=judge)
 
     # ---- answers
 

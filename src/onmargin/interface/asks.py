@@ -29,7 +29,7 @@ from .draws import seed_of, uniforms
 from .guard import NOBODY, Change, alone, answers, changes, in_place
 from .inner import Beside, Inner
 from .labels import as_they_are, is_missing
-from .missing import indexable, numbered, one_kind, rows_of
+from .missing import indexable, numbered, one_kind, rows_of, told
 from .other_names import refuse_params
 from .regressor import Regressor
 from .river import River
@@ -270,7 +270,10 @@ class AsksForLabels(River):
             return Progress(self._original(), totals, labels, X, curve=curve, kind=self.kind)
         names = ("scores", "predictions", "losses", "steps", "queried")
         lines = {name: getattr(run, name) for name in names} | {"counted": counted}
-        return Progress(self._original(), totals, labels, run.X, lines, curve, self.kind, wanted.every)
+        whole = Progress(self._original(), totals, labels, run.X, lines, curve, self.kind, wanted.every)
+        if run.begun is not None:
+            whole.begun = run.begun._replace(rule=dict(self._rule(inner).chosen))
+        return whole
 
     @changes
     def watch_each(self, examples: Iterable[Any], wanted: Wanted) -> Progress:
@@ -313,8 +316,10 @@ class AsksForLabels(River):
 
     @answers
     def comparator_losses(self, X: Table, y: object, comparator: object) -> np.ndarray:
-        """The losses that another hypothesis would have suffered on a run's rows."""
-        return self._answering().comparator_losses(X, y, comparator)
+        """The losses that another hypothesis would have suffered on a run's rows; 0 where no label is."""
+        inner = self._answering()
+        labels, there = told(y, X, inner.known_labels())
+        return np.where(there, inner.comparator_losses(X, labels, comparator), 0.0)
 
     @answers
     def known_labels(self) -> list[Any]:

@@ -172,7 +172,10 @@ class Classifier(ClassifierMixin, Learner):  # type: ignore[misc]
 
     def _losses_of(self, scores: np.ndarray, y: object) -> np.ndarray:
         """Losses of y s, of the margin over the best rival, or of the lowest relevant label's."""
-        margins, asked = self._targets().margins(scores, y)
+        targets = self._targets()
+        if targets.sets and self._set_rule == "dummy":
+            return separations(scores, np.asarray(y) > 0, self._required())
+        margins, asked = targets.margins(scores, y)
         return np.where(asked, self._loss_values(margins, self._required()), 0.0)
 
     def _required(self) -> float:
@@ -182,3 +185,14 @@ class Classifier(ClassifierMixin, Learner):  # type: ignore[misc]
     def _loss_values(self, margins: np.ndarray, required: float) -> np.ndarray:
         """What the loss makes of margins: the hinge, for most."""
         return np.asarray(np.maximum(0.0, required - margins))
+
+
+def separations(scores: np.ndarray, own: np.ndarray, required: float) -> np.ndarray:
+    """[m - s_r]_+ + [m + s_q]_+ of scores less the dummy's: the lowest relevant, the highest other label.
+
+    An empty or a full set demands nothing.
+    """
+    low = np.where(own, scores, np.inf).min(axis=1)
+    high = np.where(own, -np.inf, scores).max(axis=1)
+    sums = np.maximum(required - low, 0.0) + np.maximum(required + high, 0.0)
+    return np.where(np.isfinite(low) & np.isfinite(high), sums, 0.0)

@@ -115,3 +115,10 @@ def known_labels(labels: Labels | None, announced: Any) -> list[Any] | None:
 def are_known(known: list[Any], labels: np.ndarray) -> np.ndarray:
     """Which labels are among the known."""
     return np.asarray(Labels(known).codes(labels) >= 0)
+
+
+def told(y: object, X: Table, known: list[object]) -> tuple[np.ndarray, np.ndarray]:
+    """Labels, some known one where there is none or another, and which are there."""
+    labels, there = labels_of(y, X)
+    there = there & are_known(known, labels)
+    return filled(labels, there, known), there

@@ -22,6 +22,7 @@ from ..models.layout import Arrays, Facts, Layout, Misfit, count, one_of, real, 
 from ..models.support import Form
 from ..models.table import Row, row_named
 from ..models.weights import Model, Numbers
+from .comparing import Compared, Judge
 from .dicts import Example, Stream, open_stream
 from .distances import DistanceStream
 from .guard import answers
@@ -34,6 +35,7 @@ from .weights import WeightsForm, frame_of
 # (With 1e-10 a plane of RBF vectors gives coefficients of 1e8 and scores of 300 in place of 4.) A budget
 # has better use for its room than vectors that are nearly there already.
 FINE, COARSE = 1e-8, 1e-4
+MOST_ROWS = 6000  # of a run whose whole Gram matrix is looked at
 LARGE = 1e15  # values whose kernels may overflow in float32
 UNITS = {"": 1, "B": 1, "KB": 1e3, "MB": 1e6, "GB": 1e9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
 
@@ -369,6 +371,30 @@ class SupportForm(WeightsForm):
         if table.shape != wanted:
             raise BadInput(f"the comparator has shape {table.shape}; wanted {wanted}, one number per row")
         return model.comparator_scores(self.learner._rows(X), table.T)
+
+    def compared(self, X: Table, comparator: object, judge: Judge) -> Compared:
+        """u = sum_i c_i k(x_i, .) beside the rows of a run; of several kernels (kernels, outputs, rows)."""
+        model, count = self.learner._support(), X.shape[0]
+        if count > MOST_ROWS:
+            raise BadInput(
+                f"a run with a kernel of {count:,} rows has a table of {count:,}^2 kernel values; wanted at "
+                f"most {MOST_ROWS:,} rows"
+            )
+        grams, squares = model.support.grams(self.learner._rows(X), count)
+        try:
+            table = np.asarray(comparator, float)
+        except (TypeError, ValueError):
+            raise BadInput(f"the comparator is {shown(comparator)}; wanted a number per row of X") from None
+        wanted = (len(grams), model.start.outputs, count)
+        shaped = np.atleast_2d(table)
+        if shaped.shape[-2:] != wanted[1:] or shaped.ndim == 3 and len(shaped) != wanted[0]:
+            raise BadInput(f"the comparator has shape {table.shape}; wanted {wanted[1:]}, one number per row")
+        if not np.isfinite(table).all():
+            raise BadInput("the comparator holds NaN or infinity; wanted finite numbers")
+        each = np.broadcast_to(shaped, wanted) @ grams  # (kernels, outputs, rows)
+        parts = np.maximum((np.broadcast_to(shaped, wanted) * each).sum(axis=(1, 2)), 0.0)
+        scores = np.ascontiguousarray(each.sum(axis=0).T)
+        return Compared(scores, judge(scores), squares, parts, None, grams, judge)
 
     def explain(self, x: Any, k: int | None, intercept: np.ndarray, feature_names: object = None) -> Any:
         """What each support vector adds to each score of one example."""

@@ -15,6 +15,7 @@ from ..models.asking import Asking
 from ..results.progress import Progress, Totals
 from ..results.trace import Watcher
 from ..sources.blocks import Source, regrouped
+from .beginning import Beginning
 from .dicts import check_unseen, ready_round
 from .passes import BLOCK, Block, Game, Sums, naming_rows
 from .tables import Table, checked_chance
@@ -43,7 +44,10 @@ def watch_table(learner: Learner, X: object, y: object, wanted: Wanted) -> Progr
         return watch_source(learner, X, wanted)
     X, model, data = learner._continue(X, y, wanted.classes, wanted.sample_weight, wanted.asking, whole=True)
     chance, targets = checked_chance(wanted.chance, data.size), learner._targets()
-    start = targets.trace_start(model)
+    start, before = (
+        targets.trace_start(model),
+        Beginning.of(model, wanted.full, bool(wanted.delay), wanted.judged),
+    )
     watcher = Watcher(data.size, wanted.full, targets.sets, targets.kind == "labels")
     if wanted.judged and not model.judges and not wanted.delay:
         raise BadInput("scored_by='model' is for linear scores; a ball has none")
@@ -61,7 +65,9 @@ def watch_table(learner: Learner, X: object, y: object, wanted: Wanted) -> Progr
 
     with naming_rows(learner, X):
         sums = learn_on(learner, model, data, play)
-    return _summary(learner, watcher, data.size, sums, data.y, X, start, wanted.every)
+    run = _summary(learner, watcher, data.size, sums, data.y, X, start, wanted.every)
+    run.begun = before.begun(learner, model, data.weights)
+    return run
 
 
 def _late(learner: Learner, X: Table, game: Game, wanted: Wanted) -> Sums:
@@ -112,14 +118,17 @@ def watch_source(learner: Learner, source: Source, wanted: Wanted) -> Progress:
     own(learner)
     look_ahead(learner, source, wanted.classes)
     sums, position, truths, start = Sums(), 0, list[np.ndarray](), None
+    before: Beginning | None = None
+    heavy = False
     watcher = Watcher(BLOCK, wanted.full, learner._targets().sets, learner._targets().kind == "labels")
     for block in regrouped(source.blocks(), wanted.every or BLOCK, at_once=source.live):
         X, model, data = learner._continue(
             block.rows, block.targets, wanted.classes, block.weights, wanted.asking
         )
         targets = learner._targets()
-        if not position:
+        if before is None:
             start, watcher.sets = targets.trace_start(model), targets.sets
+            before = Beginning.of(model, wanted.full, bool(wanted.delay), wanted.judged)
         if wanted.judged and not model.judges:
             raise BadInput("scored_by='model' is for linear scores; a ball has none")
         watcher.base = position
@@ -132,13 +141,17 @@ def watch_source(learner: Learner, source: Source, wanted: Wanted) -> Progress:
         except BadInput as error:
             raise type(error)(f"in the {data.size} examples after {position}: {error}") from None
         position += data.size
+        heavy = heavy or not np.isin(data.weights, (0.0, 1.0)).all()
         if wanted.full:
             truths.append(data.y)
     if not position:
         raise BadInput("the source holds no example")
-    return _summary(
-        learner, watcher, position, sums, stacked(truths) if wanted.full else None, None, start, wanted.every
-    )
+    truth = stacked(truths) if wanted.full else None
+    run = _summary(learner, watcher, position, sums, truth, None, start, wanted.every)
+    assert before is not None
+    begun = before.begun(learner, model, data.weights)  # (rows of pairs have other numbers in each block)
+    run.begun = begun._replace(members=None, starts=None, weighted=begun.weighted or heavy)
+    return run
 
 
 def look_ahead(learner: Learner, source: Source, classes: object) -> None:

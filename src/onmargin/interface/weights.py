@@ -21,6 +21,7 @@ from ..learn.spaces.arrays import Start
 from ..models.layout import Arrays, Facts, Layout
 from ..models.table import FORGETS, Row, row_named
 from ..models.weights import Model, Numbers
+from .comparing import Compared, Judge
 from .dicts import BoundStream, Example, Stream
 from .fields import AFTER_EACH
 from .passes import TrainingSet
@@ -213,11 +214,41 @@ class WeightsForm:
 
     def comparator_scores(self, X: Table, comparator: object) -> np.ndarray:
         """Scores of u = coefficients, or (coefficients, intercept)."""
+        table, intercept = self._read_comparator(comparator)
+        return np.asarray(np.asarray(X @ table.T) + intercept)
+
+    def _read_comparator(self, comparator: object) -> tuple[np.ndarray, np.ndarray]:
         coef, intercept = comparator if isinstance(comparator, tuple) else (comparator, 0.0)
-        table, wanted = np.atleast_2d(np.asarray(coef, float)), self.coef().shape
+        try:
+            table, constant = np.atleast_2d(np.asarray(coef, float)), np.asarray(intercept, float)
+        except (TypeError, ValueError):
+            raise BadInput(f"the comparator is {shown(comparator)}; wanted coefficients, or (coefficients, "
+                           "intercept)") from None  # fmt: skip
+        wanted = self.coef().shape
         if table.shape != wanted:
             raise BadInput(f"the comparator has shape {table.shape}; wanted {wanted}")
-        return np.asarray(np.asarray(X @ table.T) + intercept)
+        if constant.shape not in ((), (1,), (wanted[0],)):
+            raise BadInput(
+                f"the comparator's intercept has shape {constant.shape}; wanted a number, or ({wanted[0]},)"
+            )
+        if not np.isfinite(table).all() or not np.isfinite(constant).all():
+            raise BadInput("the comparator holds NaN or infinity; wanted finite numbers")
+        return table, constant
+
+    def compared(self, X: Table, comparator: object, judge: Judge) -> Compared:
+        """u = coefficients, or (coefficients, intercept), beside the rows of a run."""
+        table, constant = self._read_comparator(comparator)
+        bias = self.owner._bias
+        if constant.any() and not bias:
+            raise BadInput("the comparator has an intercept, and the run had none (fit_intercept=False)")
+        last = np.broadcast_to(constant / bias if bias else 0.0, (len(table),))
+        weights = np.c_[table, last]
+        scores = self.comparator_scores(X, comparator)
+        squares = X.multiply(X).sum(axis=1) if sp.issparse(X) else np.square(X, dtype=float).sum(axis=1)
+        squares = np.asarray(squares, float).ravel() + bias**2
+        return Compared(
+            scores, judge(scores), squares[None], np.array([np.square(weights).sum()]), weights, None, judge
+        )
 
     def explain(self, x: object, k: int | None, intercept: np.ndarray, feature_names: object = None) -> Any:
         """What each feature of one example adds to each score: weight times value."""

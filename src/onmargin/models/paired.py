@@ -54,6 +54,7 @@ class Paired(Model):
 
     pairing: Pairing
     may_share = False  # (reservoirs; and rounds reach rows of the past)
+    pairs = True
     _scratch: Scratch | None = None
 
     def _begin_pairing(self) -> None:

@@ -38,6 +38,7 @@ class Pairing:
         self.pool = Pool(outputs)
         self.middle = np.zeros((2, outputs))  # thresholds, and rounds they were seen in
         self.given: Given | None = None
+        self.played: list[tuple[np.ndarray, np.ndarray]] | None = None  # rows and starts, where wanted
 
     def hyper(self, choices: dict[str, Any], judged: bool, coarse: bool) -> PairedHyper:
         """The choices as the loop wants them; `coarse`: scores are in float32."""
@@ -84,6 +85,12 @@ class Pairing:
         which = examples.order[at] if examples.order.size else first + at
         self.pool.take(rows, which, marks[at], weights[at] if weights.size else NONE, ids + which)
         members = members[: starts[-1]]
+        if self.played is not None:
+            came = examples.order[:count] if examples.order.size else first + np.arange(count)
+            mine = np.repeat(ids + came, np.diff(starts))
+            drawn = members != ARRIVAL
+            mine[drawn] = self.pool.ids.view[members[drawn]]
+            self.played.append((mine, starts.copy()))
         return PairedRounds(
             rows, self.pool.rows_like(rows), marks, self.pool.marks.view, weights,
             self._pool_weights(weights), examples.order, members, members, starts, arrivals, classes,
@@ -103,6 +110,14 @@ class Pairing:
             rows, rows, marks, given.marks, examples.weights, given.weights, examples.order, members,
             given.lines[some], starts, np.zeros(count, np.int64), np.zeros(0, np.int32),
         )  # fmt: skip
+
+    def taken(self) -> tuple[np.ndarray | None, np.ndarray | None]:
+        """Rows of the rounds that were kept, and where each round begins; from now on none are."""
+        played, self.played = self.played, None
+        if not played:
+            return None, None
+        sizes = np.concatenate([np.diff(starts) for _, starts in played])
+        return np.concatenate([members for members, _ in played]), np.r_[0, np.cumsum(sizes)]
 
     def tidy(self) -> None:
         """Forget rows that nobody can draw any more."""

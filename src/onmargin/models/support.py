@@ -188,5 +188,15 @@ class Support:
         for first in range(0, count, BLOCK):
             which = np.arange(first, min(first + BLOCK, count))
             side = side_of(rows, which, which, width, np.float64)
-            out[which] = evaluator.sums(every, every.like(side), np.ascontiguousarray(coefficients))[0].T
+            sums = evaluator.sums(every, every.like(side), np.ascontiguousarray(coefficients))
+            out[which] = sums.sum(axis=0).T  # (of several kernels: with the same coefficients each)
         return out
+
+    def grams(self, rows: Rows, count: int) -> tuple[np.ndarray, np.ndarray]:
+        """(kernels, rows, rows) k of all pairs of a table's rows, in float64, and (kernels, rows) k(x, x)."""
+        every, which = Vectors(np.float64), np.arange(count)
+        whole = side_of(rows, which, which, self.vectors.width, np.float64)
+        every.begin(whole, self.form.precomputed)
+        side, evaluator = every.like(whole), self.evaluator()
+        own = evaluator.diagonals(side)
+        return evaluator.grams(side, own), own

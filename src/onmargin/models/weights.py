@@ -53,6 +53,7 @@ class Model:
     may_share = True  # a round writes to nothing but the Space's arrays
     shared: np.ndarray | None = None  # weights that are another model's too
     asking: Asking | None = None  # a rule that asks for labels, where somebody asks
+    pairs = False  # rounds are of several examples
 
     def __init__(self, row: Row, start: Start, numbers: Numbers) -> None:
         self.row, self.start, self.numbers = row, start, numbers

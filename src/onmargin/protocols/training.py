@@ -14,6 +14,7 @@ from ..features.piped import is_pipeline, piped
 from ..interface.asks import AsksForLabels
 from ..interface.groups import Grouped
 from ..interface.learner import Learner
+from ..interface.tables import Table
 from ..results.progress import Progress
 from ..results.tally import Line, Tally
 from ..sources.blocks import Block, cut, height, joined
@@ -139,11 +140,17 @@ class Training:
         finally:
             self._waits = False
 
-    def _learn(self, block: Block) -> list[Line]:
-        """Answer and learn one block, all of it."""
+    def again(self) -> Iterator[tuple[Table, object, object]]:
+        """Rows, targets and weights of one more pass, block by block, as the learner would have them."""
+        for block in self.reading.peeked.blocks():
+            rows, targets, weights, _ = self._ready(block, learns=False)
+            if rows is not None:
+                yield rows, targets, weights
+
+    def _ready(self, block: Block, learns: bool) -> tuple[Table, Table, Table, Table]:
+        """Rows of numbers, targets, weights and groups of a block; rows without a label are left out."""
         rows = block.rows
         if self.features is not None and not self.reading.made:
-            learns = not self.record.finished
             both = getattr(self.features, "partial_fit_transform", None)
             rows = both(rows) if learns and both is not None else self.features.transform(rows)
         targets, weights, groups = block.targets, block.weights, block.groups
@@ -152,12 +159,17 @@ class Training:
         if isinstance(targets, np.ndarray) and targets.ndim == 1 and targets.dtype.kind == "f":
             told = np.isfinite(targets)
             if not told.all():  # (Vowpal Wabbit's lines may have no label)
-                self.record.unlabelled += int((~told).sum())
-                if not told.any():
-                    return []
                 kept = np.flatnonzero(told)
-                rows, targets = rows[kept], targets[kept]
+                rows, targets = rows[kept] if len(kept) else None, targets[kept]
                 weights, groups = (None if part is None else part[kept] for part in (weights, groups))
+        return rows, targets, weights, groups
+
+    def _learn(self, block: Block) -> list[Line]:
+        """Answer and learn one block, all of it."""
+        rows, targets, weights, groups = self._ready(block, learns=not self.record.finished)
+        self.record.unlabelled += height(block.rows) - (0 if rows is None else height(rows))
+        if rows is None:
+            return []
         run = self._played(rows, targets, weights, groups)
         known = self.model.known_labels() if self.two and isinstance(self.model, Learner) else []
         if len(known) > 2:

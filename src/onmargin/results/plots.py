@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from ..errors import extra
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 STYLES = ("-", "--", "-.", ":")
@@ -176,3 +180,41 @@ def _is_real(value: Any) -> bool:
 
 def _short(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float | np.floating) else str(value)
+
+
+def bound_curves(
+    id: str, rounds: np.ndarray, left: np.ndarray, right: np.ndarray, counts: str = "", ax: Axes | None = None
+) -> Figure:
+    """What was counted against its bound, after these rounds. Returns the figure."""
+    if ax is None:
+        _, ax = _pyplot().subplots(figsize=(7, 4.2), layout="constrained")
+    assert ax is not None
+    some = np.unique(np.linspace(0, max(len(left) - 1, 0), 500).astype(int)) if len(left) else slice(0)
+    end = int(rounds[-1]) if len(rounds) else 1
+    first = max(1, end // 400)
+    ax.plot(rounds[some], left[some], color=COLOURS[0], lw=1.8)
+    ax.plot(rounds[some], right[some], "--", color=COLOURS[1], lw=1.8)
+    ax.fill_between(rounds[some], left[some], right[some], color=COLOURS[1], alpha=0.06, lw=0)
+    late = rounds >= first
+    top = float(max(np.max(right[late], initial=0.0), np.max(left[late], initial=0.0)))
+    bottom = min(float(np.min(left[late], initial=0.0)), 0.0)
+    if (
+        bottom == 0
+        and top > 50 * max(float(left[-1]) if len(left) else 0.0, 1e-12)
+        and (left[late] > 0).any()
+    ):
+        ax.set(yscale="log", ylim=(0.5 * float(left[late][left[late] > 0].min()), 2 * top))
+    else:
+        ax.set_ylim(1.05 * bottom, 1.08 * top or 1.0)
+    ax.set(xlim=(1, max(end, 2)), xlabel="rounds", ylabel=f"{counts or 'left side'} so far")
+    ax.set_title(f"{id}: {counts or 'left'} against the bound", loc="left", fontsize=11)
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.grid(alpha=0.25, lw=0.6)
+    for side, text, colour in ((left, counts or "left side", COLOURS[0]), (right, "bound", COLOURS[1])):
+        if len(side):
+            value = float(side[-1])
+            ax.annotate(
+                f"{text}  {value:,.4g}", (1.01, value), xycoords=("axes fraction", "data"), color=colour,
+                va="center", fontsize=9, annotation_clip=False,
+            )  # fmt: skip
+    return cast("Figure", ax.figure)

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..errors import BadInput, extra, require_whole, shown
 from ..features.matrices import canonical
+from .begun import Begun
 
 
 class Totals(NamedTuple):
@@ -42,6 +43,7 @@ class Progress:
         self.counted = lines.get("counted", self.queried)  # rounds that are judged: all that have a label
         self.groups: np.ndarray | None = None  # the group of each row, of learners of groups
         self.drifts: list[int] = []  # rounds at which a detector raised its alarm
+        self.begun: Begun | None = None  # how the run began; see `om.certificate`
         self._curve, self._every = curve or [], every
 
     def __repr__(self) -> str:

@@ -6,20 +6,25 @@ import html
 import os
 import platform
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from io import StringIO
 from itertools import groupby
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .. import __version__
 from ..errors import OnmarginError, extra
 from ..features.piped import is_pipeline, last_step
+from .certificate import Certificate
 from .confusion import Confusion
 from .progress import Progress
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 WHOLE_MATRIX = 20  # labels of which the whole matrix is drawn; of more, the pairs mixed up most often
 TOP = 10  # features of an output
@@ -49,11 +54,13 @@ def write(
     command: str,
     facts: Mapping[str, object],
     counted: Confusion | None = None,
+    certificate: Certificate | None = None,
 ) -> None:
     """Write the page: one HTML file that needs nothing beside it. The old file stays until all is there.
 
-    progress : what the run came to. counted : confusions as they were counted along a stream; None: they are
-        counted from `predictions` and `y` (if they were kept).
+    progress : what the run came to. certificate : what theorems bound, where it was asked for.
+    counted : confusions as they were counted along a stream; None: they are counted from `predictions` and
+        `y` (if they were kept).
     model : the learner, or a Pipeline that ends in it: its features are shown by their names.
     command : what was typed. facts : what else to say of the run, by name.
     """
@@ -61,7 +68,7 @@ def write(
     target.parent.mkdir(parents=True, exist_ok=True)
     unfinished = target.with_name(f".{target.name}.{os.getpid()}")
     try:
-        unfinished.write_text(page(progress, model, command, facts, counted), encoding="utf-8")
+        unfinished.write_text(page(progress, model, command, facts, counted, certificate), encoding="utf-8")
         os.replace(unfinished, target)
     finally:
         unfinished.unlink(missing_ok=True)
@@ -73,6 +80,7 @@ def page(
     command: str,
     facts: Mapping[str, object],
     counted: Confusion | None = None,
+    certificate: Certificate | None = None,
 ) -> str:
     """The page as text; the same run gives the same bytes."""
     learner = last_step(model)
@@ -82,6 +90,7 @@ def page(
         ("", _pairs({**_outcome(progress), **facts})),
         ("Learning curve", _curve(progress)),
         ("Confusion matrix", _confusion(confusion(progress) if counted is None else counted)),
+        ("Certificates", _certificate(certificate)),
         ("Top features", _features(model, learner)),
         ("Parameters", _pairs(_parameters(learner))),
         ("Made with", _pairs(_versions())),
@@ -117,24 +126,42 @@ def _curve(progress: Progress) -> str:
     """The learning curve as a drawing inside the page."""
     if not progress.rounds or len(progress.curve()[0]) < 2:
         return ""
+    from .plots import learning_curves
+
+    def draw(ax: Axes) -> None:
+        learning_curves({"": progress}, ax=ax)
+        ax.set_xlim(max(ax.get_xlim()[0], float(progress.curve()[0][0])))
+
+    return _drawn(draw, "learning curve")
+
+
+def _certificate(found: Certificate | None) -> str:
+    """The rows, and both sides of one of them over the rounds."""
+    if found is None:
+        return ""
+    course = found.courses.get(found.main)
+    if course is None or len(course.left) < 2:
+        return found.html
+    return found.html + _drawn(lambda ax: found.plot(ax=ax), "bound")
+
+
+def _drawn(draw: Callable[[Axes], object], name: str) -> str:
+    """A figure inside the page."""
     try:
         from matplotlib import rc_context
         from matplotlib.figure import Figure
     except ImportError:
         raise extra("matplotlib", "plots") from None
-    from .plots import learning_curves
-
     drawn = StringIO()
-    with rc_context({"svg.hashsalt": "onmargin", "svg.fonttype": "path"}):
+    with rc_context({"svg.hashsalt": f"onmargin {name}" if name != "learning curve" else "onmargin",
+                     "svg.fonttype": "path"}):  # fmt: skip
         figure = Figure(figsize=(9, 4.2), layout="constrained")
-        ax = figure.add_subplot()
-        learning_curves({"": progress}, ax=ax)
-        ax.set_xlim(max(ax.get_xlim()[0], float(progress.curve()[0][0])))
+        draw(figure.add_subplot())
         figure.savefig(drawn, format="svg", metadata={"Date": None})
     text = drawn.getvalue()
     text = re.sub(r"<metadata>.*?</metadata>", "", text[text.index("<svg") :], flags=re.DOTALL)
     text = re.sub(r' xmlns(:\w+)?="[^"]*"', "", text)  # in HTML they are known
-    return text.replace("<svg", '<svg role="img" aria-label="learning curve"', 1)
+    return text.replace("<svg", f'<svg role="img" aria-label="{name}"', 1)
 
 
 def _confusion(seen: Confusion | None) -> str:
