@@ -24,7 +24,8 @@ def sweep(
     context: typer.Context,
     data: Annotated[list[str], typer.Argument(help="What to learn from.", metavar="DATA")],
     algorithm: Annotated[
-        str | None, typer.Option(help="A family (pa1, arow, ...) or a row of 'onmargin algorithms'. [pa1]")
+        str | None,
+        typer.Option(help="A family (arow, pa1, ...) or a row of 'onmargin algorithms'. [best for the task]"),
     ] = None,
     task: Annotated[
         str | None, typer.Option(help="classes, numbers, sets or queries. [found from the labels]")

@@ -10,8 +10,9 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.pipeline import Pipeline
 
-from ..errors import BadInput
+from ..errors import BadInput, shown
 from ..estimators.uniclass import PassiveAggressiveUniclass
+from ..features.text import Text
 from ..features.texts import Texts
 from ..interface.asks import AsksForLabels
 from ..interface.groups import Grouped
@@ -83,6 +84,12 @@ class Answerer:
         """Rows as wide as the model; columns beyond it were never learned and add nothing."""
         if isinstance(rows, Texts):
             return after_tabs(rows)
+        if hasattr(rows, "column_names") and isinstance(self.model, Pipeline):
+            if isinstance(self.model.steps[0][1], Text):
+                raise BadInput(
+                    f"the model answers texts, and these rows have columns {shown(rows.column_names, 100)}; "
+                    "say which is the text, as --text body"
+                )
         if isinstance(self.model, Pipeline) or not sp.issparse(rows):
             return rows
         matrix, width = cast("sp.csr_matrix", rows), int(self.learner.n_features_in_)
