@@ -30,9 +30,9 @@ class Pair(NamedTuple):
 
 PAIRS = (
     Pair("sms.vw", "--binary --loss_function hinge", ""),
-    Pair("sms.vw", "--binary --loss_function logistic", "--algorithm ftrl_adagrad --loss logistic"),
+    Pair("sms.vw", "--binary --loss_function logistic", "--loss logistic"),
     Pair("rcv1.vw", "--binary --loss_function hinge", ""),
-    Pair("rcv1.vw", "--binary --loss_function logistic", "--algorithm ftrl_adagrad --loss logistic"),
+    Pair("rcv1.vw", "--binary --loss_function logistic", "--loss logistic"),
     Pair("splice.vw", "--oaa 3", ""),
     Pair("abalone.vw", "", "--task numbers", "mean absolute error"),
 )

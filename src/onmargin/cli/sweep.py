@@ -72,7 +72,8 @@ def _tell(result: SweepResult, facts: dict[str, object], as_json: bool) -> None:
             json_line(row)
         json_line({"best": result.best_params, result.criterion: best[result.criterion], **facts})
         return
-    headings = [name for name in result.rows[0] if name != "rounds"]
+    told = ("rounds",) if result.rows[0].keys() & {"error_rate"} else ("rounds", "mistakes")  # numbers: none
+    headings = [name for name in result.rows[0] if name not in told]
     lines = []
     for number, row in enumerate(result.rows):
         mark = "* " if number == result.best_index else ""
