@@ -183,6 +183,7 @@ def test_wrong_usage_is_one_line_and_nothing_is_written(tmp_path, capsys):
     for arguments, said in (
         ([data, "--nonsense", "1"], "no parameter 'nonsense'"),
         ([data, "-C"], "-C has no value"),
+        ([data, "--algoritm", "arow"], "there is no option --algoritm; did you mean --algorithm?"),
         ([data, "-C", "-1"], "C=-1; wanted a number above 0"),
         ([data, "--algorithm", "pa9"], "algorithm 'pa9' is not known"),
         ([data, "--task", "numbers", "--algorithm", "arow"], "arow learns classes or sets"),
@@ -222,6 +223,17 @@ def test_numbers_that_are_not_learned_are_said_to_be(tmp_path, capsys):
     assert done.stderr == "" and json.loads(done.stdout)["mae"] < 0.6 * idle
     done = within(capsys, "learn", data, "--start", kept, "--test", data, "--json")
     assert [json.loads(line)["event"] for line in done.stdout.splitlines()] == ["learned", "tested"]
+
+
+def test_many_whole_numbers_are_said_to_be_taken_for_classes(tmp_path, capsys):
+    data = tmp_path / "a.csv"
+    data.write_text("size,rings\n" + "".join(f"{k % 24},{k % 24}\n" for k in range(480)))
+    done = within(capsys, "learn", data, "--bits", "4")
+    assert done.stderr == (
+        "onmargin: warning: 24 different numbers were taken for classes; if they measure something, give "
+        "--task numbers\n"
+    )
+    assert within(capsys, "learn", data, "--bits", "4", "--task", "numbers").stderr == ""
 
 
 def test_a_model_of_python_says_the_task_and_tests_are_read_by_their_ending(tmp_path, capsys):

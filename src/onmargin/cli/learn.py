@@ -33,6 +33,7 @@ Any other --name value is a parameter of the algorithm (-C 0.1, --average true),
 (--target price, --text body) or of its features (--bits 20, --ngram-range 1,2)."""
 
 
+MANY = 20  # whole numbers that may be no classes
 FEW = 1000  # numbers that say nothing yet of how well they are learned
 
 
@@ -269,6 +270,13 @@ def _say(training: Training, record: Record, request: Request, out: _Printed, sa
     if request.save and says_saved:
         lines.append(f"saved {request.save}")
     out.result("\n".join(lines), facts)
+    labels = getattr(training.model, "classes_", ())
+    if record.task == "classes" and len(labels) > MANY and request.task is None and record.format != "set":
+        if all(isinstance(label, float) for label in labels[:1].tolist()):
+            sys.stderr.write(
+                f"onmargin: warning: {len(labels)} different numbers were taken for classes; if they measure "
+                "something, give --task numbers\n"
+            )
     if tally.average > tally.baseline and tally.count >= FEW:
         size = f"{abs(tally.level) / tally.count:.1g}"
         sys.stderr.write(
