@@ -270,13 +270,13 @@ def _say(training: Training, record: Record, request: Request, out: _Printed, sa
     if request.save and says_saved:
         lines.append(f"saved {request.save}")
     out.result("\n".join(lines), facts)
-    labels = getattr(training.model, "classes_", ())
-    if record.task == "classes" and len(labels) > MANY and request.task is None and record.format != "set":
-        if all(isinstance(label, float) for label in labels[:1].tolist()):
-            sys.stderr.write(
-                f"onmargin: warning: {len(labels)} different numbers were taken for classes; if they measure "
-                "something, give --task numbers\n"
-            )
+    labels = list(getattr(training.model, "classes_", ()))
+    found = request.task is None and record.task == "classes" and record.format != "set"
+    if found and len(labels) > MANY and isinstance(labels[0], float):
+        sys.stderr.write(
+            f"onmargin: warning: {len(labels)} different numbers were taken for classes; if they measure "
+            "something, give --task numbers\n"
+        )
     if tally.average > tally.baseline and tally.count >= FEW:
         size = f"{abs(tally.level) / tally.count:.1g}"
         sys.stderr.write(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -50,7 +52,8 @@ def sweep(
     if figure is not None and Path(figure).suffix not in FIGURES:
         raise BadInput(f"--figure {figure}: wanted a name ending in {', '.join(FIGURES)}")
     paths, parameters = told_apart(context, data)
-    request = Request(paths, algorithm, task, format, parameters, on_error=on_error)
+    typed = shlex.join(["onmargin", *sys.argv[1:]])
+    request = Request(paths, algorithm, task, format, parameters, on_error=on_error, command=typed)
     found = tried(request, scoring, threads, verbose=int(console(stderr=True).is_terminal))
     _tell(found.result, {"algorithm": found.name, "task": found.task, "skipped": found.skipped}, as_json)
     if figure is not None:
@@ -58,7 +61,7 @@ def sweep(
         found.result.plot().savefig(figure, dpi=150)
         json_line({"figure": figure}) if as_json else print(f"figure: {figure}")
     if save is not None:
-        write(found.best(), save)
+        write(found.best(), save, notes=found.notes)
         json_line({"saved": save}) if as_json else print(f"best model: {save}")
 
 
