@@ -7,7 +7,10 @@ import signal
 import subprocess
 import time
 
+import numpy as np
+import pandas as pd
 import pytest
+from sklearn.pipeline import make_pipeline
 
 import onmargin as om
 from onmargin.protocols.files import notes_of
@@ -116,7 +119,7 @@ def test_a_terminal_sees_the_task_and_a_bar(tmp_path):
             seen += more
         out = process.stdout.read().decode()
     assert process.returncode == 0
-    assert b"classes, found from the labels; pa1: PassiveAggressiveClassifier(growing=True)" in seen
+    assert b"classes, found from the labels; arow: AROW(growing=True)" in seen
     assert (
         b"pass " in seen and b"/30" in seen and b" rows " in seen and b"/s error 0." in seen and b"%" in seen
     )
@@ -143,9 +146,19 @@ def test_a_report_and_a_cache(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     write_svmlight(tmp_path / "a.svm")
     for _ in range(2):
-        done = within(capsys, "learn", "a.svm", "--cache", "--passes", "2", "--report", "r.html")
+        words = ("--cache", "--passes", "2", "--report", "r.html", "--test", "a.svm", "--save", "m.onm")
+        done = within(capsys, "learn", "a.svm", *words)
         assert done.returncode == 0 and "6,000 rows, 2 passes" in done.stdout, done.stderr
+        assert " updates in the last\n" in done.stdout
     page = (tmp_path / "r.html").read_text()
+    X, y = om.sources.svmlight.read("a.svm")
+    model = om.load("m.onm")
+    wrong = 1 - model.score(X, y)
+    assert f"<td>test a.svm</td><td>rows 3,000, error {wrong:.6g}</td>" in page
+    heaviest = 1 + int(np.argmax(np.abs(model.coef_)))  # in the file the first column is 1
+    assert f"<h3>for 1</h3><table><tr><td>{heaviest}</td>" in page and "<th>-1</th><th>1</th>" in page
+    first = json.loads(within(capsys, "show", "m.onm", "--json").stdout.splitlines()[1])
+    assert first["feature"] == heaviest
     assert "<svg" in page and "Confusion" in page and "a.svm" in page
     assert [each.name for each in tmp_path.glob("*cache*")] == ["a.svm.onmargin-cache"]
 
@@ -170,6 +183,7 @@ def test_wrong_usage_is_one_line_and_nothing_is_written(tmp_path, capsys):
     for arguments, said in (
         ([data, "--nonsense", "1"], "no parameter 'nonsense'"),
         ([data, "-C"], "-C has no value"),
+        ([data, "--algoritm", "arow"], "there is no option --algoritm; did you mean --algorithm?"),
         ([data, "-C", "-1"], "C=-1; wanted a number above 0"),
         ([data, "--algorithm", "pa9"], "algorithm 'pa9' is not known"),
         ([data, "--task", "numbers", "--algorithm", "arow"], "arow learns classes or sets"),
@@ -192,6 +206,48 @@ def test_wrong_usage_is_one_line_and_nothing_is_written(tmp_path, capsys):
     done = run("learn", "-", "--format", "svmlight", "--passes", "2", input=data.read_text())
     assert done.returncode == 2 and "can be read only once" in done.stderr
     assert sorted(tmp_path.iterdir()) == before
+
+
+def test_numbers_that_are_not_learned_are_said_to_be(tmp_path, capsys):
+    """Prices in dollars, and steps of about one: it says so, and what helps."""
+    data, kept = tmp_path / "a.csv", tmp_path / "m.onm"
+    draw = np.random.default_rng(0).normal(size=(1500, 2))
+    prices = 2e5 + draw @ [3e4, -1e4]
+    rows = "".join(f"{a},{b},{y}\n" for (a, b), y in zip(draw, prices, strict=True))
+    data.write_text("a,b,price\n" + rows)
+    done = within(capsys, "learn", data)
+    idle = np.abs(prices - np.r_[0.0, np.cumsum(prices)[:-1] / np.arange(1, 1500)]).mean()
+    assert f"always answering the mean so far has mae {idle:.4f}" in done.stderr
+    assert "--rate 2e+05" in done.stderr and done.stderr.count("\n") == 1
+    done = within(capsys, "learn", data, "--rate", "2e5", "--save", kept, "--json")
+    assert done.stderr == "" and json.loads(done.stdout)["mae"] < 0.6 * idle
+    done = within(capsys, "learn", data, "--start", kept, "--test", data, "--json")
+    assert [json.loads(line)["event"] for line in done.stdout.splitlines()] == ["learned", "tested"]
+
+
+def test_many_whole_numbers_are_said_to_be_taken_for_classes(tmp_path, capsys):
+    data = tmp_path / "a.csv"
+    data.write_text("size,rings\n" + "".join(f"{k % 24},{k % 24}\n" for k in range(480)))
+    done = within(capsys, "learn", data, "--bits", "4")
+    assert done.stderr == (
+        "onmargin: warning: 24 different numbers were taken for classes; if they measure something, give "
+        "--task numbers\n"
+    )
+    assert within(capsys, "learn", data, "--bits", "4", "--task", "numbers").stderr == ""
+
+
+def test_a_model_of_python_says_the_task_and_tests_are_read_by_their_ending(tmp_path, capsys):
+    data, same, kept = tmp_path / "a.csv", tmp_path / "b.jsonl", tmp_path / "m.onm"
+    data.write_text("size,label\n" + "".join(f"{k % 5},{k % 5}\n" for k in range(100)))
+    same.write_text("".join(f'{{"size": {k % 5}, "label": {k % 5}}}\n' for k in range(100)))
+    sizes = np.arange(100.0)[:, None] % 5
+    model = make_pipeline(om.features.Table(), om.FTRLRegressor())
+    om.save(model.fit(pd.DataFrame(sizes, columns=["size"]), sizes[:, 0]), kept)
+    done = within(capsys, "learn", data, "--start", kept, "--test", same, "--json")
+    learned, tested = map(json.loads, done.stdout.splitlines())
+    assert learned["task"] == "numbers" and 0 < learned["mae"] < 0.5 and tested["mae"] < 0.5
+    done = within(capsys, "learn", "ionosphere", "--test", "ionosphere")
+    assert done.returncode == 0 and "test ionosphere: 351 rows, error " in done.stdout, done.stderr
 
 
 def test_points_bandits_and_warnings_of_one_line(tmp_path, capsys):

@@ -100,6 +100,8 @@ def test_colours_only_in_a_terminal_and_not_with_no_color() -> None:
     assert code == 0 and not re.search(r"\x1b\[[0-9;]*3[0-7]", plain) and "pa1.binary" in plain
     piped = run("algorithms", "pa1.")
     assert not ESCAPE.search(piped.stdout) and not piped.stderr
+    for row in om.algorithms():  # a name is what one types: never cut
+        assert "pa1." not in row["name"] or f" {row['name']} " in piped.stdout
 
 
 def test_warm_shows_a_bar_in_a_terminal() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 
 import onmargin as om
 
-from .processes import run, within, write_csv, write_svmlight
+from .processes import run, within, write_csv, write_svmlight, write_text
 
 
 def test_answers_of_every_kind_are_those_of_python(tmp_path, capsys):
@@ -74,7 +74,13 @@ def test_wrong_usage_of_predict_and_show_is_one_line(tmp_path, capsys):
     flipped = bytearray(whole)
     flipped[-9] ^= 1
     (tmp_path / "flipped.onm").write_bytes(bytes(flipped))
+    texts, table = write_text(tmp_path / "a.txt"), tmp_path / "a.csv"
+    table.write_text("body,label\ncheap pills now,spam\nsee you w1,ham\n")
+    of_texts = tmp_path / "texts.onm"
+    assert within(capsys, "learn", texts, "--save", of_texts, "--bits", "12").returncode == 0
+    assert within(capsys, "predict", of_texts, table, "--text", "body").stdout.split() == ["spam", "ham"]
     for arguments, said in (
+        (["predict", of_texts, table], "say which is the text, as --text body"),
         (["predict", kept, data, "--scores", "--ranking"], "wanted one of them"),
         (["predict", kept, data, "--probabilities"], "has no probabilities"),
         (["predict", kept, tmp_path / "none.svm"], "there is no file"),
@@ -112,6 +118,7 @@ def test_show_says_what_was_learned_and_on_what(tmp_path, capsys, monkeypatch):
         "  command          onmargin learn a.csv -C 0.5 --save m.onm", "  names            3",
     ):  # fmt: skip
         assert line in done.stdout.splitlines()
+    assert "  online error     0." in done.stdout and "earlier" not in done.stdout
     assert "│ yes │ width " in done.stdout and "│ yes │ height " in done.stdout
     facts, *top = map(json.loads, within(capsys, "show", "m.onm", "--json").stdout.splitlines())
     model = om.load(tmp_path / "m.onm")

@@ -36,6 +36,9 @@ def test_a_sweep_is_om_sweep_and_keeps_the_best_model(data, tmp_path: Path) -> N
     kept = om.load(model)
     assert {name: kept.get_params()[name] for name in grid} == own.best_params
     assert np.array_equal(kept.coef_, own.best_model.coef_)
+    seen, *top = lines("show", model)  # as of a model of learn: what it came from, columns as in the file
+    assert seen["trained"]["data"] == [str(path)] and seen["trained"]["command"].startswith("onmargin sweep")
+    assert {one["feature"] for one in top} == {1, 2}
 
 
 def test_a_table_of_80_columns_from_a_pipe_with_bad_lines(data) -> None:
@@ -65,7 +68,7 @@ def test_numbers_are_judged_by_their_absolute_error(data, tmp_path: Path, capsys
     path = write_svmlight(tmp_path / "n.svm", X, X @ np.linspace(1, 2, X.shape[1]) + 0.25)
     assert main(["sweep", str(path), "--epsilon", "0.01,0.1", "-C", "1"]) == 0
     said = capsys.readouterr().out
-    assert "mae" in said and "(pa1, numbers), mae" in said
+    assert "mae" in said and "(pa1, numbers), mae" in said and "mistakes" not in said
 
 
 @pytest.mark.parametrize(

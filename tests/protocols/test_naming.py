@@ -42,7 +42,7 @@ def test_families_take_their_task_from_the_labels():
     assert type(named("pa1", "numbers").model).__name__ == "PassiveAggressiveRegressor"
     assert type(named("pa1", "points").model).__name__ == "PassiveAggressiveUniclass"
     assert type(named(None, "queries").model).__name__ == "PairedRanker"
-    assert all(task in FAMILIES[name] for task, name in USUAL.items())
+    assert all(task in FAMILIES[name] for task, names in USUAL.items() for name in names)
     assert named("pa1.binary", "classes").two and not named("pa1.top", "classes").two
 
 
@@ -96,3 +96,18 @@ def test_values_as_they_are_typed():
         assert typed(text) == value and type(typed(text)) is type(value), text
     with pytest.raises(BadInput, match="is not JSON"):
         typed("[1,")
+
+
+def test_who_names_no_algorithm_gets_the_best_that_has_the_parameters():
+    def chosen(task, **given):
+        made = named(None, task, given)
+        return made.name, type(made.model).__name__
+
+    assert chosen("classes") == ("arow", "AROW") and chosen("numbers") == ("ftrl", "FTRLRegressor")
+    assert chosen("classes", r=0.1) == ("arow", "AROW") and chosen("classes", average=True)[0] == "arow"
+    assert chosen("classes", C=0.1) == ("pa1", "PassiveAggressiveClassifier")
+    assert chosen("classes", loss="logistic") == ("ftrl", "FTRLClassifier")
+    assert chosen("numbers", C=0.1, epsilon=0) == ("pa1", "PassiveAggressiveRegressor")
+    assert chosen("numbers", epsilon=0)[0] == "ftrl" and chosen("sets")[0] == chosen("points")[0] == "pa1"
+    with pytest.raises(OnmarginError, match="no parameter 'nonsense'"):
+        named(None, "classes", {"nonsense": 1})

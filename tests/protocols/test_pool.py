@@ -234,6 +234,10 @@ def test_pending_rows_may_be_released():
 def test_advice_goes_on_until_the_last_labels_change_nothing():
     given = pool()
     assert not given.advice.stop and "0 labels of 0 classes" in given.advice.reason
+    row = given.next(1)
+    given.answer(row, [0])
+    assert "1 labels of 1 class;" in given.advice.reason
+    given = pool()
     labelled(given, times=2)
     assert not given.advice.stop and "too few" in str(given.advice)
     table = draw.normal(size=(300, 2))

@@ -31,7 +31,9 @@ def label(
     data: Annotated[list[str], typer.Argument(help="Rows to be labelled.", metavar="DATA")],
     save: Annotated[str, typer.Option(help="The state: written after every answer; if it is there, go on.")],
     model: Annotated[str | None, typer.Option(help="At the end, write the learned model here.")] = None,
-    labels: Annotated[str | None, typer.Option(help="At the end, write lines 'row TAB label' here.")] = None,
+    labels: Annotated[
+        str | None, typer.Option(help="At the end, write lines 'row TAB label' here; the first row is 0.")
+    ] = None,
     classes: Annotated[str | None, typer.Option(help="All labels, as in ham,spam. [any word]")] = None,
     algorithm: Annotated[
         str | None, typer.Option(help="A family or a row of 'onmargin algorithms'. [arow]")

@@ -34,11 +34,16 @@ Any other --name value is a parameter of the algorithm (-C 0.1, --average true),
 (--target price, --text body) or of its features (--bits 20, --ngram-range 1,2)."""
 
 
+MANY = 20  # whole numbers that may be no classes
+FEW = 1000  # numbers that say nothing yet of how well they are learned
+
+
 def learn(
     context: typer.Context,
     data: Annotated[list[str], typer.Argument(help="What to learn from.", metavar="DATA")],
     algorithm: Annotated[
-        str | None, typer.Option(help="A family (pa1, arow, ...) or a row of 'onmargin algorithms'. [pa1]")
+        str | None,
+        typer.Option(help="A family (arow, pa1, ...) or a row of 'onmargin algorithms'. [best for the task]"),
     ] = None,
     task: Annotated[
         str | None, typer.Option(help="classes, numbers, sets, queries or points. [found from the labels]")
@@ -196,20 +201,25 @@ def _learn(
         again = "; --resume goes on" if request.save and says_saved else ""
         sys.stderr.write(f"onmargin: stopped after {record.rows:,} rows, {where}{again}\n")
         raise typer.Exit(128 + caught[0])
-    if test is not None:
-        _judge(training, test, request, out)
+    tested = None if test is None else _judge(training, test, request, out)
     certificate = _certify(training, out) if certify else None
     if report is not None:
+        from ..protocols.record import first_column
         from ..results import report as pages
 
         progress = record.tally.progress(training.model)
-        facts = {
+        facts: dict[str, object] = {
             "data": ", ".join(record.data),
             "task": record.task,
             "rows": record.rows,
             "passes": record.finished,
         }
-        pages.write(report, progress, training.whole, record.command, facts, confusion, certificate)
+        if record.tally.word != "error":
+            facts[f"online {record.tally.word}"] = record.tally.average
+        if tested is not None:
+            facts[f"test {test}"] = tested
+        first = first_column(record.options)
+        pages.write(report, progress, training.whole, record.command, facts, confusion, certificate, first)
         remark(f"report: {report}")
 
 
@@ -264,9 +274,10 @@ def _say(training: Training, record: Record, request: Request, out: _Printed, sa
     passes = f"{record.finished} pass{'' if record.finished == 1 else 'es'}"
     done = passes if record.is_whole else f"stopped in pass {record.finished + 1} of {record.passes}"
     lines = [f"{', '.join(record.data)}: {record.task}, {record.algorithm} ({type(training.model).__name__})"]
+    last = " in the last" if record.is_whole and record.finished > 1 else ""
     lines += [
         f"{record.rows:,} rows, {done}: progressive {tally.word} {tally.average:.4f}, "
-        f"{tally.updates:,} updates"
+        f"{tally.updates:,} updates{last}"
     ]
     if len(record.earlier) > 1:
         each = ", ".join(f"{one[tally.word]:.4f}" for one in record.earlier[-5:] if tally.word in one)
@@ -279,22 +290,36 @@ def _say(training: Training, record: Record, request: Request, out: _Printed, sa
     if request.save and says_saved:
         lines.append(f"saved {request.save}")
     out.result("\n".join(lines), facts)
+    labels = list(getattr(training.model, "classes_", ()))
+    found = request.task is None and record.task == "classes" and record.format != "set"
+    if found and len(labels) > MANY and isinstance(labels[0], float):
+        sys.stderr.write(
+            f"onmargin: warning: {len(labels)} different numbers were taken for classes; if they measure "
+            "something, give --task numbers\n"
+        )
+    if tally.average > tally.baseline and tally.count >= FEW:
+        size = f"{abs(tally.level) / tally.count:.1g}"
+        sys.stderr.write(
+            f"onmargin: warning: always answering the mean so far has mae {tally.baseline:.4f}: steps are "
+            f"small beside targets of about {size}; try --algorithm pa, --algorithm ftrl --rate {size}, or "
+            "other units\n"
+        )
 
 
-def _judge(training: Training, test: str, request: Request, out: _Printed) -> None:
-    """The rows of another file, answered and not learned."""
+def _judge(training: Training, test: str, request: Request, out: _Printed) -> dict[str, float]:
+    """The rows of another file, answered and not learned: how good the answers were, said and given back."""
     from ..protocols.answering import judged
-    from ..protocols.reading import Reading
+    from ..protocols.reading import Reading, read_alike
 
     record = training.record
-    options = {name: value for name, value in record.options.items() if name != "columns"}
+    format, options = read_alike(test, request.format, record.format, record.options)
     labels = training.reading.labels
-    if labels is not None:
+    if labels is not None and format == "svmlight":
         options["labels"] = labels
-    format = request.format or (None if record.format == "set" else record.format)
     reading = Reading([test], format=format, task=record.task, options=options, on_error=request.on_error)
     found = judged(training.whole, reading.peeked.blocks())
     said = ", ".join(f"{name} {value:.4f}" for name, value in found.items() if name != "rows")
     out.result(
         f"test {test}: {int(found['rows']):,} rows, {said}", {"event": "tested", "data": test, **found}
     )
+    return found

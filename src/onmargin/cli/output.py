@@ -46,12 +46,18 @@ def console(stderr: bool = False) -> Console:
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[str]], words: int = 1, title: str = "") -> None:
-    """A table for a log of 80 columns: its first `words` columns to the left, numbers to the right."""
+    """A table for a log of 80 columns: its first `words` columns to the left, numbers to the right.
+
+    What is first is what one types: it is never cut; other words are folded where there is no room.
+    """
     from rich.table import Table
 
     drawn = Table(title=title or None)
     for number, heading in enumerate(headings):
-        drawn.add_column(heading, justify="left" if number < words else "right", no_wrap=number >= words)
+        drawn.add_column(
+            heading, justify="left" if number < words else "right",
+            no_wrap=number == 0 or number >= words, overflow="fold",
+        )  # fmt: skip
     for row in rows:
         drawn.add_row(*row)
     console().print(drawn)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from difflib import get_close_matches
 
 import typer
 
+NEAR = 0.86  # how like an option of the command a word is that was meant to be it (no parameter is)
 ANY = {"allow_extra_args": True, "ignore_unknown_options": True}  # settings of such a command
 
 
@@ -21,6 +23,7 @@ def told_apart(context: typer.Context, words: Sequence[str]) -> tuple[list[str],
         for name, value in given.items()
         if name not in known
     }
+    options = [word for parameter in context.command.params for word in parameter.opts]
     data: list[str] = []
     rest = list(words)
     while rest:
@@ -29,6 +32,9 @@ def told_apart(context: typer.Context, words: Sequence[str]) -> tuple[list[str],
             data.append(word)
             continue
         name, equals, value = word.lstrip("-").partition("=")
+        meant = get_close_matches(f"--{name}", options, 1, NEAR)
+        if meant:
+            raise BadInput(f"there is no option --{name}; did you mean {meant[0]}?")
         if not equals and not rest:
             raise BadInput(f"{word} has no value; wanted {word} VALUE")
         if word in ("--", "---") or not name:

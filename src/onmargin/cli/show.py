@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import groupby
-from typing import Annotated
+from typing import Annotated, cast
 
 import typer
 
@@ -35,7 +35,7 @@ def show(
     for name, value in facts.items():
         if name not in ("model", "parameters", "steps"):
             print(f"  {name.replace('_', ' '):<16} {_said(value)}")
-    for name, value in trained.items():
+    for name, value in _plainly(trained).items():
         print(f"  {name:<16} {_said(value)}")
     if seen.top:
         outputs = [(name, list(lines)) for name, lines in groupby(seen.top, lambda one: one.output)]
@@ -47,6 +47,22 @@ def show(
         table(("for", "feature", "weight"), rows, words=2)
         if len(outputs) > MOST_CLASSES:
             print(f"and {len(outputs) - MOST_CLASSES} classes more; --json has all")
+
+
+def _plainly(trained: dict[str, object]) -> dict[str, object]:
+    """Without what says nothing (0 lines skipped, all passes finished); each pass by its outcome."""
+    found = dict(trained)
+    passes = found.pop("earlier", None) or []
+    if found.get("finished") == found.get("passes"):
+        found.pop("finished", None)
+    if not found.get("skipped"):
+        found.pop("skipped", None)
+    versions = found.pop("versions", None)
+    for word in ("error", "mae", "ndcg", "loss"):
+        outcomes = [one[word] for one in cast("list[dict[str, float]]", passes) if word in one]
+        if outcomes:
+            found[f"online {word}"] = outcomes
+    return found if versions is None else {**found, "versions": versions}
 
 
 def _given(parameters: dict[str, object]) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -24,7 +26,8 @@ def sweep(
     context: typer.Context,
     data: Annotated[list[str], typer.Argument(help="What to learn from.", metavar="DATA")],
     algorithm: Annotated[
-        str | None, typer.Option(help="A family (pa1, arow, ...) or a row of 'onmargin algorithms'. [pa1]")
+        str | None,
+        typer.Option(help="A family (arow, pa1, ...) or a row of 'onmargin algorithms'. [best for the task]"),
     ] = None,
     task: Annotated[
         str | None, typer.Option(help="classes, numbers, sets or queries. [found from the labels]")
@@ -49,7 +52,8 @@ def sweep(
     if figure is not None and Path(figure).suffix not in FIGURES:
         raise BadInput(f"--figure {figure}: wanted a name ending in {', '.join(FIGURES)}")
     paths, parameters = told_apart(context, data)
-    request = Request(paths, algorithm, task, format, parameters, on_error=on_error)
+    typed = shlex.join(["onmargin", *sys.argv[1:]])
+    request = Request(paths, algorithm, task, format, parameters, on_error=on_error, command=typed)
     found = tried(request, scoring, threads, verbose=int(console(stderr=True).is_terminal))
     _tell(found.result, {"algorithm": found.name, "task": found.task, "skipped": found.skipped}, as_json)
     if figure is not None:
@@ -57,7 +61,7 @@ def sweep(
         found.result.plot().savefig(figure, dpi=150)
         json_line({"figure": figure}) if as_json else print(f"figure: {figure}")
     if save is not None:
-        write(found.best(), save)
+        write(found.best(), save, notes=found.notes)
         json_line({"saved": save}) if as_json else print(f"best model: {save}")
 
 
@@ -71,7 +75,8 @@ def _tell(result: SweepResult, facts: dict[str, object], as_json: bool) -> None:
             json_line(row)
         json_line({"best": result.best_params, result.criterion: best[result.criterion], **facts})
         return
-    headings = [name for name in result.rows[0] if name != "rounds"]
+    told = ("rounds",) if result.rows[0].keys() & {"error_rate"} else ("rounds", "mistakes")  # numbers: none
+    headings = [name for name in result.rows[0] if name not in told]
     lines = []
     for number, row in enumerate(result.rows):
         mark = "* " if number == result.best_index else ""

@@ -9,9 +9,10 @@ from typing import NamedTuple, Protocol, cast
 import numpy as np
 import scipy.sparse as sp
 
-from ..errors import BadInput
+from ..errors import BadInput, shown
 from ..estimators.uniclass import PassiveAggressiveUniclass
 from ..features.piped import is_pipeline, last_step
+from ..features.text import Text
 from ..features.texts import Texts
 from ..interface.asks import AsksForLabels
 from ..interface.groups import Grouped
@@ -83,6 +84,12 @@ class Answerer:
         """Rows as wide as the model; columns beyond it were never learned and add nothing."""
         if isinstance(rows, Texts):
             return after_tabs(rows)
+        if hasattr(rows, "column_names") and is_pipeline(self.model):
+            if isinstance(self.model.steps[0][1], Text):
+                raise BadInput(
+                    f"the model answers texts, and these rows have columns {shown(rows.column_names, 100)}; "
+                    "say which is the text, as --text body"
+                )
         if is_pipeline(self.model) or not sp.issparse(rows):
             return rows
         matrix, width = cast("sp.csr_matrix", rows), int(self.learner.n_features_in_)

@@ -23,7 +23,12 @@ TASKS = {
     CLASSES: "one label a row", NUMBERS: "a number a row", SETS: "several labels a row",
     QUERIES: "rows of queries, to be ranked", POINTS: "rows without labels",
 }  # fmt: skip
-USUAL = {CLASSES: "pa1", NUMBERS: "pa1", SETS: "pa1", QUERIES: "ranking_auc", POINTS: "pa1"}
+USUAL = {
+    CLASSES: ("arow", "pa1", "ftrl"), NUMBERS: ("ftrl", "pa1"), SETS: ("pa1", "ftrl"),
+    QUERIES: ("ranking_auc",), POINTS: ("pa1",),
+}  # fmt: skip
+"""Families for those who name none, the best first: as streams came out in docs/defaults.md."""
+AGGRESSIVE = ("C", "step")  # by themselves they mean Passive-Aggressive's
 MOST_DISTINCT = 20  # whole numbers are classes up to so many; more where they number something, 1, 2, 3, ...
 NOBODY = "OnlineClassifier"
 
@@ -128,11 +133,33 @@ def families() -> list[str]:
     return list(FAMILIES)
 
 
+def parameters_of(family: str, task: str | None = None) -> set[str]:
+    """What the learners of a family take, for one task or for any."""
+    kinds = {kind for one, (kind, _) in FAMILIES[family].items() if task in (None, one)}
+    return {field.name for kind in kinds for field in dataclasses.fields(every()[kind])}
+
+
+def usual(task: str, parameters: Mapping[str, object]) -> str:
+    """The family for those who name none: the best for the task that has the parameters given.
+
+    >>> from onmargin.protocols.naming import usual
+    >>> usual("classes", {}), usual("classes", {"C": 0.1}), usual("classes", {"loss": "logistic"})
+    ('arow', 'pa1', 'ftrl')
+    >>> usual("numbers", {}), usual("numbers", {"C": 0.1})
+    ('ftrl', 'pa1')
+    """
+    known = USUAL[task]
+    if "pa1" in known and any(name in parameters for name in AGGRESSIVE):
+        known = ("pa1", *known)
+    able = [family for family in known if parameters.keys() <= parameters_of(family, task)]
+    return (able or known)[0]
+
+
 def named(algorithm: str | None, task: str, parameters: Mapping[str, object] | None = None) -> Named:
     """A fresh learner by a name of the papers, for a task; parameters by their names, checked by its class.
 
     algorithm : a family (`pa1`, `arow`, `ftrl_coin`, ...) or a row of `om.algorithms()` (`pa1.top`); None:
-        the usual one for the task.
+        the usual one for the task and the parameters.
     task : "classes", "numbers", "sets" (several labels a row), "queries" or "points" (no labels).
 
     Columns and classes may appear later (`growing=True`), where the class can and nothing else is said.
@@ -144,7 +171,7 @@ def named(algorithm: str | None, task: str, parameters: Mapping[str, object] | N
     SoftConfidenceWeighted(covariance='full', form='cw', growing=True)
     """
     require_task(task)
-    algorithm = USUAL[task] if algorithm is None else algorithm
+    algorithm = usual(task, parameters or {}) if algorithm is None else algorithm
     family, dot, problem = algorithm.partition(".")
     if family not in FAMILIES or (dot and algorithm not in ROWS):
         raise BadInput(

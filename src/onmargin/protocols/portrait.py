@@ -13,6 +13,7 @@ from ..features.piped import is_pipeline, last_step
 from ..interface.asks import AsksForLabels
 from ..interface.learner import Learner
 from .files import load, notes_of
+from .record import first_column
 from .speaking import top_features
 
 HIDDEN = ("growing", "classes", "random_state", "verbose")
@@ -116,8 +117,13 @@ class Portrait:
             frame = top_features(self.whole, k)
         except (AttributeError, OnmarginError):
             return []
-        lines = zip(frame["class"], frame["feature"], frame["weight"], strict=True)
-        return [Weight(_plain(a), _plain(b), float(c)) for a, b, c in lines if c != 0.0]
+        lines = zip(frame["class"], map(_plain, frame["feature"]), frame["weight"], strict=True)
+        first = first_column((self.notes or {}).get("options"))
+        return [
+            Weight(_plain(a), b + first if isinstance(b, int) else b, float(c))
+            for a, b, c in lines
+            if c != 0.0
+        ]
 
 
 def _plain(value: object) -> object:

@@ -232,6 +232,29 @@ def features_for(format: str, given: Mapping[str, object], text: bool = False) -
 # ---- to be answered
 
 
+def read_alike(
+    data: str, format: str | None, learned: str, options: Mapping[str, object]
+) -> tuple[str | None, dict[str, object]]:
+    """The format and options of further rows with their labels, for a model of rows in the format `learned`.
+
+    A set by its name has no options; an ending that is known goes before what was learned.
+    """
+    if format is None and is_set(data):
+        return None, {}
+    if format is None:
+        try:
+            format = format_of(data)
+        except BadInput:
+            if learned == "set":
+                raise
+            format = learned
+    own = [*source_options(format), *feature_options(format, "text" in options)]
+    alike = format == learned or (format in TABLES and learned in TABLES)
+    return format, {
+        name: value for name, value in options.items() if alike and name in own and name != "columns"
+    }
+
+
 def unlabelled(format: str, options: Mapping[str, object]) -> dict[str, object]:
     """Options that read rows without looking for targets, where the format can."""
     own = source_options(format)

@@ -129,6 +129,11 @@ class Record:
                 )
 
 
+def first_column(options: object) -> int:
+    """The number of the first column where columns have numbers: 1 in svmlight files that begin there."""
+    return int(isinstance(options, Mapping) and options.get("zero_based") is False)
+
+
 def _size(path: str) -> int:
     try:
         return os.path.getsize(path) if os.path.isfile(path) else -1

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from sklearn.base import is_regressor
+
 from ..errors import BadFile, BadInput, shown
-from ..estimators import every
 from ..features.piped import last_step
 from ..interface.asks import AsksForLabels
 from ..interface.fields import same
@@ -16,7 +16,7 @@ from ..interface.learner import Learner
 from ..results.progress import Progress
 from ..sources.by_name import format_of
 from .files import load, notes_of
-from .naming import FAMILIES, QUERIES, named
+from .naming import FAMILIES, NUMBERS, QUERIES, TASKS, USUAL, named, parameters_of
 from .reading import Reading, feature_options, is_set, source_options
 from .record import Record
 from .training import Model, Moment, Training
@@ -73,7 +73,8 @@ class Request:
         record = Record.from_facts(before, kept) if going_on else None
         algorithm = self.algorithm or (None if record is None else record.algorithm)
         own, others = self.shared_out(algorithm)
-        task = self.task or (None if record is None else record.task)
+        whole = None if kept is None else load(kept)
+        task = self.task or (None if record is None else record.task) or _task_learned(whole, before)
         reading = self.reading(task, others)
         new = Record(
             self.data,
@@ -85,7 +86,6 @@ class Request:
             self.command,
         )
         two = False
-        whole: object = None
         if kept is None:
             if reading.labels is not None:
                 own = {"classes": tuple(reading.labels), **own}
@@ -94,7 +94,6 @@ class Request:
             made = named(algorithm, reading.task, own)
             model, new.algorithm, two = made.model, made.name, made.two
         else:
-            whole = load(kept)
             model = learner_in(whole, kept)
             self._check_begun(kept, model, record or _record_in(before), own)
             new.algorithm = str((before or {}).get("algorithm", type(model).__name__))
@@ -108,9 +107,9 @@ class Request:
 
     def shared_out(self, algorithm: str | None) -> tuple[Parameters, Parameters]:
         """Parameters of the learner, and those of the data."""
-        families = [FAMILIES.get((algorithm or "").partition(".")[0]) or FAMILIES["pa1"]]
-        kinds = {kind for family in families for kind, _ in family.values()}
-        fields = {field.name for kind in kinds for field in dataclasses.fields(every()[kind])}
+        family = (algorithm or "").partition(".")[0]
+        likely = [family] if family in FAMILIES else {name for some in USUAL.values() for name in some}
+        fields = {name for one in likely for name in parameters_of(one)}
         format = self._format()
         text = "text" in self.parameters
         data = [] if format is None else [*source_options(format), *feature_options(format, text)]
@@ -167,6 +166,14 @@ def learner_in(whole: object, path: object) -> Model:
     if not isinstance(inside, Learner | AsksForLabels):
         raise BadFile(f"{path} holds a {type(inside).__name__}, which does not learn row by row")
     return inside
+
+
+def _task_learned(whole: object, notes: Mapping[str, object] | None) -> str | None:
+    """What a model to begin with was learned for: as its file says, or as it is; None: the labels say it."""
+    if whole is None:
+        return None
+    said = (notes or {}).get("task")
+    return str(said) if said in TASKS else NUMBERS if is_regressor(last_step(whole)) else None
 
 
 def _record_in(notes: Mapping[str, object] | None) -> Record | None:

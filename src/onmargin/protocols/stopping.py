@@ -26,7 +26,10 @@ def stability(labels: Labels, answers: Callable[[Labels], list[Label]]) -> Advic
     known, seen = len(labels), len(set(labels.values()))
     if seen < 2:
         return Advice(
-            False, 0.0, f"go on: {known:,} labels of {seen} classes; two are wanted to learn at all"
+            False,
+            0.0,
+            f"go on: {known:,} labels of {seen} {'class' if seen == 1 else 'classes'}; two are "
+            "wanted to learn at all",
         )
     step, rows = max(FEWEST, known // SHARE), list(labels)
     parts = [{row: labels[row] for row in rows[: max(known - i * step, 0)]} for i in range(COMPARED + 1)]

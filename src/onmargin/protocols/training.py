@@ -19,7 +19,7 @@ from ..results.progress import Progress
 from ..results.tally import Line, Tally
 from ..sources.blocks import Block, cut, height, joined
 from .files import save
-from .naming import POINTS
+from .naming import NUMBERS, POINTS
 from .progressive import progressive
 from .reading import Reading
 from .record import Record, now
@@ -190,8 +190,11 @@ class Training:
             targets = np.zeros(height(rows))
         elif targets is None:
             raise BadInput(f"the data have no labels; for {self.record.task} there must be one a row")
-        trace = "full" if self.traced else "sums"
-        return progressive(self.model, rows, targets, sample_weight=weights, trace=trace)
+        trace = "full" if self.traced or self.record.task == NUMBERS else "sums"
+        run = progressive(self.model, rows, targets, sample_weight=weights, trace=trace)
+        if self.record.task == POINTS:
+            run.kind = POINTS  # (no number was wanted of them)
+        return run
 
     def save(self) -> None:
         """Model and record into the file, in one step."""

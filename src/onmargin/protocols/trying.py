@@ -14,6 +14,7 @@ from ..results.sweep_result import SweepResult
 from ..sources.blocks import Block, Rows, joined
 from .naming import QUERIES, named
 from .ranges import spread
+from .record import now, versions
 from .requests import Request
 from .sweep import sweep
 
@@ -26,6 +27,7 @@ class Tried(NamedTuple):
     task: str
     features: FeatureStep | None
     skipped: int
+    notes: dict[str, object]  # for the best model's file: other rows are read alike
 
     def best(self) -> object:
         """The best model, behind the features that it needs."""
@@ -62,7 +64,11 @@ def tried(
         model, grid, X, block.targets, qid=qid, sample_weight=block.weights, scoring=scoring,
         threads=threads, verbose=verbose,
     )  # fmt: skip
-    return Tried(result, chosen.name, reading.task, features, reading.source.skipped)
+    notes: dict[str, object] = {
+        "data": reading.data, "format": reading.format, "options": reading.options, "task": reading.task,
+        "algorithm": chosen.name, "command": request.command, "ended": now(), "versions": versions(),
+    }  # fmt: skip
+    return Tried(result, chosen.name, reading.task, features, reading.source.skipped, notes)
 
 
 def _labelled(block: Block, task: str) -> Block:

@@ -55,6 +55,7 @@ def write(
     facts: Mapping[str, object],
     counted: Confusion | None = None,
     certificate: Certificate | None = None,
+    first: int = 0,
 ) -> None:
     """Write the page: one HTML file that needs nothing beside it. The old file stays until all is there.
 
@@ -62,13 +63,15 @@ def write(
     counted : confusions as they were counted along a stream; None: they are counted from `predictions` and
         `y` (if they were kept).
     model : the learner, or a Pipeline that ends in it: its features are shown by their names.
-    command : what was typed. facts : what else to say of the run, by name.
+    command : what was typed. facts : what else to say of the run, by name. first : the number of the first
+        column, where columns have no names.
     """
     target = Path(path)
     target.parent.mkdir(parents=True, exist_ok=True)
     unfinished = target.with_name(f".{target.name}.{os.getpid()}")
     try:
-        unfinished.write_text(page(progress, model, command, facts, counted, certificate), encoding="utf-8")
+        text = page(progress, model, command, facts, counted, certificate, first)
+        unfinished.write_text(text, encoding="utf-8")
         os.replace(unfinished, target)
     finally:
         unfinished.unlink(missing_ok=True)
@@ -81,6 +84,7 @@ def page(
     facts: Mapping[str, object],
     counted: Confusion | None = None,
     certificate: Certificate | None = None,
+    first: int = 0,
 ) -> str:
     """The page as text; the same run gives the same bytes."""
     learner = last_step(model)
@@ -91,7 +95,7 @@ def page(
         ("Learning curve", _curve(progress)),
         ("Confusion matrix", _confusion(confusion(progress) if counted is None else counted)),
         ("Certificates", _certificate(certificate)),
-        ("Top features", _features(model, learner)),
+        ("Top features", _features(model, learner, first)),
         ("Parameters", _pairs(_parameters(learner))),
         ("Made with", _pairs(_versions())),
     ]
@@ -170,7 +174,7 @@ def _confusion(seen: Confusion | None) -> str:
         return ""
     labels, counts = seen.labels, seen.table()
     if len(labels) > WHOLE_MATRIX:
-        lines = [[str(mix.truth), str(mix.answer), f"{mix.times:,}"] for mix in seen.mixed(TOP)]
+        lines = [[_label(mix.truth), _label(mix.answer), f"{mix.times:,}"] for mix in seen.mixed(TOP)]
         head = f"<p>{len(labels):,} labels; the pairs that were mixed up most often:</p>"
         return head + _table(("true", "answered", "times"), lines)
     share = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
@@ -180,11 +184,11 @@ def _confusion(seen: Confusion | None) -> str:
             continue
         cells = "".join(
             f'<td style="background:{_shade(share[place, other], place == other)}"'
-            f' title="true {_safe(label)}, answered {_safe(labels[other])}">{counts[place, other]:,}</td>'
+            f' title="true {_label(label)}, answered {_label(labels[other])}">{counts[place, other]:,}</td>'
             for other in range(len(labels))
         )
-        rows.append(f"<tr><th>{_safe(label)}</th>{cells}<td>{share[place, place]:.1%}</td></tr>")
-    heads = "".join(f"<th>{'no answer' if label is None else _safe(label)}</th>" for label in labels)
+        rows.append(f"<tr><th>{_label(label)}</th>{cells}<td>{share[place, place]:.1%}</td></tr>")
+    heads = "".join(f"<th>{'no answer' if label is None else _label(label)}</th>" for label in labels)
     top = f"<tr><th>true \\ answered</th>{heads}<th>right</th></tr>"
     return f'<div class="wide"><table class="mix">{top}{"".join(rows)}</table></div>'
 
@@ -202,7 +206,7 @@ def confusion(progress: Progress) -> Confusion | None:
     return found
 
 
-def _features(model: object, learner: object) -> str:
+def _features(model: object, learner: object, first: int) -> str:
     """The heaviest features of every output, side by side, with bars."""
     ask = getattr(learner, "top_features", None)
     if ask is None:
@@ -211,7 +215,9 @@ def _features(model: object, learner: object) -> str:
         found = ask(TOP, _names(model))
     except (OnmarginError, AttributeError):  # a learner of kernels has no weights of features
         return ""
-    lines = list(zip(*(found[column].tolist() for column in ("class", "feature", "weight")), strict=True))
+    outputs, features, weights = (found[column].tolist() for column in ("class", "feature", "weight"))
+    features = [name + first if isinstance(name, int) else name for name in features]
+    lines = list(zip(outputs, features, weights, strict=True))
     largest = max((abs(line[2]) for line in lines), default=0.0) or 1.0
     groups = [(label, list(own)) for label, own in groupby(lines, key=lambda line: line[0])]
     sides = []
@@ -223,7 +229,7 @@ def _features(model: object, learner: object) -> str:
             for _, feature, weight in own
             if weight != 0.0
         )
-        title = "" if label is None else f"<h3>for {_safe(label)}</h3>"
+        title = "" if label is None else f"<h3>for {_label(label)}</h3>"
         sides.append(f"<div>{title}<table>{rows}</table></div>")
     more = f"<p>{len(groups) - OUTPUTS} further outputs are left out.</p>" if len(groups) > OUTPUTS else ""
     return f'<div class="sides">{"".join(sides)}</div>{more}' if sides else ""
@@ -260,6 +266,11 @@ def _names(model: object) -> object:
 
 def _safe(value: object) -> str:
     return html.escape(str(value))
+
+
+def _label(value: object) -> str:
+    """Labels of files are numbers with a point; -1 is how they stand there."""
+    return _safe(int(value) if isinstance(value, float) and value.is_integer() else value)
 
 
 def _number(value: object) -> str:

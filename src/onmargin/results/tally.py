@@ -13,7 +13,7 @@ from .progress import Progress, Totals
 
 MOST_POINTS = 2000  # of a curve; then every other one is let go
 POINTS = 20  # within a block
-WORDS = {"labels": "error", "numbers": "loss", "ranks": "ndcg"}  # what is averaged, by the kind of a run
+WORDS = {"labels": "error", "numbers": "mae", "ranks": "ndcg"}  # what is averaged, by the kind of a run
 
 
 class Line(NamedTuple):
@@ -30,14 +30,16 @@ class Line(NamedTuple):
 class Tally:
     """Sums over the runs of `om.progressive` on the blocks of one pass.
 
-    `word` says what `average` is: "error" (mistakes over examples), "loss" or "ndcg" (over queries).
+    `word` says what `average` is: "error" (mistakes over examples), "mae" (the mean absolute error of
+    numbers, whatever loss is learned by: runs must be traced), "ndcg" (over queries) or "loss".
     before : examples of the passes before this one; lines are counted on.
+    level, idle : of numbers, the sum of the targets, and of their distances to the mean of those before.
     """
 
     def __init__(self, before: int = 0) -> None:
         self.kind, self.before = "labels", before
         self.count = self.mistakes = self.errors = self.updates = 0
-        self.total = self.loss = 0.0
+        self.total = self.loss = self.level = self.idle = 0.0
         self.curve: list[tuple[int, int, float]] = []
         self.coming, self.stood = 1 << before.bit_length(), (0, 0.0)
 
@@ -51,6 +53,11 @@ class Tally:
         """Over all that was seen; NaN before anything was."""
         return self.total / self.count if self.count else float("nan")
 
+    @property
+    def baseline(self) -> float:
+        """Of numbers: what always answering the mean of the targets so far would have come to; else NaN."""
+        return self.idle / self.count if self.count and self.kind == "numbers" else float("nan")
+
     def add(self, run: Progress, rows: object = None) -> list[Line]:
         """One more block; with a line for every round kept (`trace="full"`), the powers of two in it."""
         self.kind, before = run.kind, self.count
@@ -61,8 +68,10 @@ class Tally:
             lines = [] if run.losses is None else self._lines(run, rows, before)
             if run.losses is not None:
                 self._add_points(run)
+            if run.kind == "numbers":
+                self._add_targets(np.asarray(run.y, float)[np.asarray(run.counted, bool)])
             self.count += run.rounds
-            self.total += run.mistakes if run.kind == "labels" else run.totals.loss
+            self.total += _summed(run)
         self.mistakes += run.mistakes
         self.errors += run.totals.errors
         self.updates += run.updates
@@ -72,6 +81,12 @@ class Tally:
         if len(self.curve) > MOST_POINTS:
             self.curve = self.curve[1::2]
         return lines
+
+    def _add_targets(self, targets: np.ndarray) -> None:
+        sums = self.level + np.r_[0.0, np.cumsum(targets)]
+        means = sums[:-1] / np.maximum(self.count + np.arange(len(targets)), 1)
+        self.idle += float(np.abs(targets - means).sum())
+        self.level = float(sums[-1])
 
     def _add_points(self, run: Progress) -> None:
         """Some points of the curve within a block."""
@@ -95,7 +110,7 @@ class Tally:
         end = before + len(places)
         if self.coming - self.before > end:
             return found
-        so_far = self.total + np.cumsum(run.wrong()[places])
+        so_far = self.total + np.cumsum(_each(run)[places])
         while (at := self.coming - self.before) <= end:
             total, row = float(so_far[at - before - 1]), int(places[at - before - 1])
             count, earlier = self.stood
@@ -121,6 +136,7 @@ class Tally:
             "kind": self.kind, "before": self.before, "count": self.count, "mistakes": self.mistakes,
             "errors": self.errors, "updates": self.updates, "total": self.total, "loss": self.loss,
             "next": self.coming, "last": self.stood, "curve": list(self.curve),
+            "level": self.level, "idle": self.idle,
         }  # fmt: skip
 
     @classmethod
@@ -135,6 +151,7 @@ class Tally:
                 int(state[name]) for name in ("count", "mistakes", "errors", "updates", "next", "before")
             )
             made.total, made.loss = float(state["total"]), float(state["loss"])
+            made.level, made.idle = float(state["level"]), float(state["idle"])
             last, sum_then = state["last"]
             made.stood = (int(last), float(sum_then))
             made.curve = [(int(a), int(b), float(c)) for a, b, c in state["curve"]]
@@ -143,6 +160,19 @@ class Tally:
         if min(made.count, made.mistakes, made.updates, made.stood[0], made.coming - 1, made.before) < 0:
             raise BadInput("a tally counts below 0")
         return made
+
+
+def _each(run: Progress) -> np.ndarray:
+    """What is averaged, per round."""
+    if run.kind != "numbers":
+        return run.wrong()
+    return np.asarray(np.abs(np.asarray(run.predictions, float) - np.asarray(run.y, float)))
+
+
+def _summed(run: Progress) -> float:
+    if run.kind == "numbers":
+        return float(_each(run)[np.asarray(run.counted, bool)].sum())
+    return run.mistakes if run.kind == "labels" else run.totals.loss
 
 
 def _plain(value: object) -> object:
