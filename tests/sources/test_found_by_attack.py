@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import bz2
 import gzip
-import io
 import os
 import resource
 import sys
@@ -14,7 +13,7 @@ import time
 import pytest
 
 import onmargin as om
-from onmargin.errors import BadFile
+from onmargin.errors import BadFile, BadInput
 from onmargin.sources.opening import Lines
 
 TEXT = b"".join(b"%d 1:%d 3:2\n" % (number % 2, number) for number in range(1, 300))
@@ -109,3 +108,74 @@ def test_an_old_draft_of_a_cache_is_removed(tmp_path):
     os.utime(draft, (0, 0))
     list(om.sources.svmlight.stream(path).cached())
     assert not draft.exists()
+
+
+# ---- CSV
+
+
+@pytest.mark.parametrize(
+    "lines", [b"1,2,x\r3,4,y\r5,6,\n7,8,y\n", b"1,2,x\r3,4,y\r5,6,x\r7,inf,y\n", b"1,2,x\r3,4,y\n5,6,x\n"]
+)
+def test_a_return_within_a_line_is_no_end_of_it(tmp_path, lines):
+    path = tmp_path / "data.csv"
+    path.write_bytes(b"a,b,label\n" + lines)
+    with pytest.raises(BadFile, match=r"data\.csv, line 2, column 1: .*no return within"):
+        om.sources.csv.read(path, features=None)
+    source = om.sources.csv.stream(path, features=None, on_error="skip")
+    blocks = list(source)
+    assert source.skipped == 1 and sum(len(block.targets) for block in blocks) == lines.count(b"\n") - 1
+    path.write_bytes(b'a,b,label\r\n1,"in\rside",x\r\n2,z,y\r\n')
+    X, y = om.sources.csv.read(path, features=None)
+    assert X["b"].to_pylist() == ["in\rside", "z"] and y.tolist() == ["x", "y"]
+
+
+def test_a_header_that_is_none_and_a_column_that_is_not_there_name_the_file(tmp_path):
+    path = tmp_path / "data.csv"
+    path.write_text("\na,b,label\n1,2,x\n")
+    with pytest.raises(BadFile, match=r"data\.csv, line 1, column 1: .*a name of its own"):
+        om.sources.csv.read(path)
+    path.write_text("a,b\n1,2\n")
+    with pytest.raises(BadInput, match=r"data\.csv, line 1: there is no column 'z'"):
+        om.sources.csv.read(path, target="z")
+
+
+def test_parquet_names_the_file_of_a_column_that_is_not_there_or_twice(tmp_path):
+    pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "data.parquet"
+    parquet.write_table(pa.table({"a": [1.0], "b": [2.0]}), path)
+    with pytest.raises(BadInput, match=r"data\.parquet: no column is called label"):
+        om.sources.parquet.read(path)
+    twice = pa.Table.from_arrays([pa.array([1.0])] * 3, names=["a", "a", "label"])
+    parquet.write_table(twice, path)
+    with pytest.raises(BadInput, match=r"data\.parquet: two columns have one name"):
+        om.sources.parquet.read(path)
+
+
+# ---- JSON lines
+
+
+def test_a_first_line_without_a_target_has_its_place_or_is_left_out(tmp_path):
+    path = tmp_path / "data.jsonl"
+    path.write_text('{}\n{"a": 1, "label": "x"}\n{"a": 2, "label": "y"}\n')
+    with pytest.raises(BadFile, match=r"data\.jsonl, line 1, column 1: '\{\}'; wanted a field called label"):
+        om.sources.jsonl.read(path)
+    source = om.sources.jsonl.stream(path, on_error="skip")
+    assert [block.targets.tolist() for block in source] == [["x", "y"]] and source.skipped == 1
+
+
+@pytest.mark.parametrize("field", ['"\\ud800"', '{"b": "\\udfff"}', '{"\\udabc": 1}'])
+def test_half_a_character_has_its_place(tmp_path, field):
+    path = tmp_path / "data.jsonl"
+    path.write_text(f'{{"a": "\\ud83d\\ude00", "label": "x"}}\n{{"a": {field}, "label": "y"}}\n')
+    with pytest.raises(BadFile, match=r"data\.jsonl, line 2, column \d+: .*wanted whole characters"):
+        om.sources.jsonl.read(path)
+
+
+def test_numbers_that_are_not_finite_are_refused_where_they_are_features_alone(tmp_path):
+    path = tmp_path / "data.jsonl"
+    for value in ("NaN", "-Infinity", "1e999"):
+        path.write_text(f'{{"a": 1, "label": "x"}}\n{{"a": 1, "late": {value}, "label": "y"}}\n')
+        with pytest.raises(BadFile, match=r"line 2, column 1: .*a finite number in 'late'"):
+            om.sources.jsonl.read(path)
+        path.write_text(f'{{"a": "ham", "late": {value}, "label": "y"}}\n')
+        assert om.sources.jsonl.read(path, text="a", features=None)[1].tolist() == ["y"]
