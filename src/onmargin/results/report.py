@@ -57,11 +57,14 @@ def write(
     model : the learner, or a Pipeline that ends in it: its features are shown by their names.
     command : what was typed. facts : what else to say of the run, by name.
     """
-    target = Path(path)
+    target, text = Path(os.path.realpath(path)), page(progress, model, command, facts, counted)
     target.parent.mkdir(parents=True, exist_ok=True)
+    if target.exists() and not target.is_file():  # a device, a named pipe: no place for a draft
+        target.write_text(text, encoding="utf-8", errors="backslashreplace")
+        return
     unfinished = target.with_name(f".{target.name}.{os.getpid()}")
     try:
-        unfinished.write_text(page(progress, model, command, facts, counted), encoding="utf-8")
+        unfinished.write_text(text, encoding="utf-8", errors="backslashreplace")
         os.replace(unfinished, target)
     finally:
         unfinished.unlink(missing_ok=True)
