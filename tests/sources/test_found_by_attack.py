@@ -179,3 +179,18 @@ def test_numbers_that_are_not_finite_are_refused_where_they_are_features_alone(t
             om.sources.jsonl.read(path)
         path.write_text(f'{{"a": "ham", "late": {value}, "label": "y"}}\n')
         assert om.sources.jsonl.read(path, text="a", features=None)[1].tolist() == ["y"]
+
+
+# ---- what arrives
+
+
+def test_an_address_that_is_none_is_one_line():
+    with pytest.raises(BadInput, match=r"the address 'tcp://\[::1': Invalid IPv6 URL; wanted"):
+        om.sources.open_source("tcp://[::1", "svmlight")
+
+
+def test_the_mark_of_windows_goes_from_what_arrives_too(tmp_path):
+    path = tmp_path / "data.svm"
+    path.write_bytes(b"\xef\xbb\xbf1 1:1\n2 1:2\n")
+    found = list(om.sources.live.follow(path, "svmlight", idle=0.01, poll=0.01))
+    assert [block.targets.tolist() for block in found] == [[1.0, 2.0]]
