@@ -86,6 +86,13 @@ def test_a_reader_that_has_enough_does_not_cost_the_model(tmp_path):
     assert om.load(model).predict([[1.0] * 8]).shape == (1,)
 
 
+def test_an_output_that_is_closed_is_no_flaw():
+    done = subprocess.run(
+        ["sh", "-c", f"exec '{BIN}' algorithms --json >&-"], capture_output=True, timeout=300
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
 # ---- names and numbers
 
 

@@ -96,6 +96,8 @@ def _options_of(command: object, given: dict[str, object], path: str) -> dict[st
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; the exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
+    sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115 (closed by whoever started it: `>&-`)
+    sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):  # a name that is no text is shown, and ends nothing
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
