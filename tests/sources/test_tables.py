@@ -183,5 +183,5 @@ def test_json_texts_are_the_same_quick_and_slow(tmp_path):
             row["label"] for row in rows
         ]
     path = written(tmp_path, data + '{"text": "\\ud800", "label": "a"}\n', "data.jsonl")
-    with pytest.raises(BadFile, match="line 201, column 1: .*whole characters"):
+    with pytest.raises(BadFile, match="line 201, column 11: .*whole characters"):
         list(om.sources.jsonl.stream(path, text="text", features=None))

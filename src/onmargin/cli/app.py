@@ -6,6 +6,7 @@ import os
 import sys
 import warnings
 from collections.abc import Sequence
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Annotated
 
@@ -58,6 +59,8 @@ def settings() -> dict[str, object]:
         read = tomllib.loads(SETTINGS.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise typer.BadParameter(f"{SETTINGS}: {error}") from None
+    except RecursionError:
+        raise typer.BadParameter(f"{SETTINGS}: values within values, too deep") from None
     return _options_of(typer.main.get_command(app), read, "")
 
 
@@ -79,6 +82,9 @@ def _options_of(command: object, given: dict[str, object], path: str) -> dict[st
             raise typer.BadParameter(
                 f"{SETTINGS}: [{path}{name}] is no command; wanted one of {', '.join(inside)}"
             )
+        elif plain in names and not isinstance(value, str | int | float) and plain != "data":
+            given_one = f"{SETTINGS}: [{path[:-1]}] {name} = {str(value)[:60]}"
+            raise typer.BadParameter(f"{given_one}; wanted a text, a number, true or false")
         elif plain in names or getattr(command, "context_settings", {}).get("ignore_unknown_options"):
             found[names.get(plain, plain)] = value
         else:
@@ -91,6 +97,11 @@ def _options_of(command: object, given: dict[str, object], path: str) -> dict[st
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; the exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
+    sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115 (closed by whoever started it: `>&-`)
+    sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115
+    for stream in (sys.stdout, sys.stderr):  # a name that is no text is shown, and ends nothing
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     try:
         command = typer.main.get_command(app)
         with warnings.catch_warnings():

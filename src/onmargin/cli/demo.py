@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from .output import Json, console, json_line, progress
+from .output import Json, console, json_line, progress, writing
 
 
 def demo(
@@ -25,7 +25,8 @@ def demo(
 
         rows, runs = work.run(tell)
         tell("drawing", len(rows), len(rows))
-        work.draw(runs, path)
+        with writing(figure):
+            work.draw(runs, path)
     if as_json:
         for row in rows:
             json_line(row._asdict())

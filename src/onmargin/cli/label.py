@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 import typer
 
 from .keyboard import Keyboard
-from .output import Json, json_line
+from .output import Json, json_line, writing
 from .parameters import told_apart
 
 if TYPE_CHECKING:
@@ -70,7 +70,8 @@ def label(
     }  # fmt: skip
     if labels is not None:
         pairs = zip(pool.rows.tolist(), pool.labels.tolist(), strict=True)
-        Path(labels).write_text("".join(f"{row}\t{name}\n" for row, name in pairs), encoding="utf-8")
+        with writing(labels):
+            Path(labels).write_text("".join(f"{row}\t{name}\n" for row, name in pairs), encoding="utf-8")
         facts["labels"] = labels
     if model is not None and len(set(pool.labels.tolist())) > 1:
         write(rows.whole(pool.refit()), model)

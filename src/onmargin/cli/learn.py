@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .output import Json, json_line, remark
+from .output import Json, json_line, remark, writing
 from .parameters import told_apart
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def learn(
         paths, algorithm, task, format, parameters, passes, save, start, resume, checkpoint_every, follow,
         on_error, cache, shlex.join(["onmargin", *sys.argv[1:]]),
     )  # fmt: skip
-    out = _Printed(as_json, to_stderr=save == "-")
+    out = _Printed(as_json, to_stderr=save == "-", keeps=save is not None or report is not None)
     if save == "-":
         _learn_into_pipe(request, test, table, report, out, certify)
     else:
@@ -91,17 +91,32 @@ learn.__doc__ = HELP
 class _Printed:
     """Results on standard output; beside a model that goes there, on standard error."""
 
-    def __init__(self, as_json: bool, to_stderr: bool) -> None:
+    def __init__(self, as_json: bool, to_stderr: bool, keeps: bool = False) -> None:
         self.as_json, self.file = as_json, sys.stderr if to_stderr else sys.stdout
-        self._headed = False
+        self._headed, self._keeps = False, keeps
 
     def result(self, text: str, facts: dict[str, object]) -> None:
-        if self.as_json:
-            json_line(facts, self.file)
-        else:
-            print(text, file=self.file, flush=True)
+        with self._heard():
+            if self.as_json:
+                json_line(facts, self.file)
+            else:
+                print(text, file=self.file, flush=True)
 
     def line(self, line: Line, word: str) -> None:
+        with self._heard():
+            self._put(line, word)
+
+    @contextmanager
+    def _heard(self) -> Iterator[None]:
+        """Where the reader has enough (`| head`) learning goes on for what is to be kept."""
+        try:
+            yield
+        except BrokenPipeError:
+            if not self._keeps:
+                raise
+            os.dup2(os.open(os.devnull, os.O_WRONLY), self.file.fileno())
+
+    def _put(self, line: Line, word: str) -> None:
         if self.as_json:
             json_line({"event": "so_far", **line._asdict()}, self.file)
             return
@@ -219,7 +234,10 @@ def _learn(
         if tested is not None:
             facts[f"test {test}"] = tested
         first = first_column(record.options)
-        pages.write(report, progress, training.whole, record.command, facts, confusion, certificate, first)
+        with writing(report):
+            pages.write(
+                report, progress, training.whole, record.command, facts, confusion, certificate, first
+            )
         remark(f"report: {report}")
 
 

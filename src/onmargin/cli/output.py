@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -19,7 +20,11 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON lines instead of 
 def json_line(facts: Mapping[str, object], file: TextIO | None = None) -> None:
     """One fact sheet as a line for programs, at once."""
     out = sys.stdout if file is None else file
-    out.write(json.dumps(facts, default=_plain) + "\n")
+    try:
+        text = json.dumps(facts, default=_plain, allow_nan=False)
+    except ValueError:  # JSON has no NaN
+        text = json.dumps(_finite(facts), default=str, allow_nan=False)
+    out.write(text + "\n")
     out.flush()
 
 
@@ -32,6 +37,16 @@ def remark(text: str) -> None:
 def _plain(value: object) -> object:
     """NumPy's numbers and arrays as JSON has them."""
     return value.tolist() if hasattr(value, "tolist") else str(value)
+
+
+def _finite(value: object) -> object:
+    """The same with null for numbers that are not finite."""
+    plain = value.tolist() if hasattr(value, "tolist") else value
+    if isinstance(plain, Mapping):
+        return {str(name): _finite(one) for name, one in plain.items()}
+    if isinstance(plain, list | tuple):
+        return [_finite(one) for one in plain]
+    return None if isinstance(plain, float) and not math.isfinite(plain) else plain
 
 
 def console(stderr: bool = False) -> Console:
@@ -51,6 +66,7 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[str]], words: int = 1
     What is first is what one types: it is never cut; other words are folded where there is no room.
     """
     from rich.table import Table
+    from rich.text import Text
 
     drawn = Table(title=title or None)
     for number, heading in enumerate(headings):
@@ -59,8 +75,18 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[str]], words: int = 1
             no_wrap=number == 0 or number >= words, overflow="fold",
         )  # fmt: skip
     for row in rows:
-        drawn.add_row(*row)
+        drawn.add_row(*map(Text, row))  # (as it stands: a name may look like rich's markup)
     console().print(drawn)
+
+
+@contextmanager
+def writing(path: str) -> Iterator[None]:
+    """An error of writing names the file."""
+    try:
+        yield
+    except OSError as error:
+        error.filename = error.filename or path
+        raise
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
-from .output import Json, json_line, remark
+from .output import Json, json_line, remark, writing
 from .parameters import told_apart
 
 if TYPE_CHECKING:
@@ -93,11 +93,16 @@ def _file(out: str | None) -> Iterator[TextIO]:
     if out is None:
         yield sys.stdout
         return
-    draft = f"{out}.{os.getpid()}.part"
-    try:
-        with open(draft, "w", encoding="utf-8") as file:
+    target = os.path.realpath(out)
+    if os.path.exists(target) and not os.path.isfile(target):  # a device, a named pipe: no place for a draft
+        with writing(out), open(target, "w", encoding="utf-8") as file:
             yield file
-        os.replace(draft, out)
+        return
+    draft = f"{target}.{os.getpid()}.part"
+    try:
+        with writing(out), open(draft, "w", encoding="utf-8") as file:
+            yield file
+        os.replace(draft, target)
     finally:
         if os.path.exists(draft):
             os.unlink(draft)

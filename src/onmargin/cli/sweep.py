@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .output import Json, console, json_line, table
+from .output import Json, console, json_line, table, writing
 from .parameters import told_apart
 
 if TYPE_CHECKING:
@@ -58,7 +58,8 @@ def sweep(
     _tell(found.result, {"algorithm": found.name, "task": found.task, "skipped": found.skipped}, as_json)
     if figure is not None:
         Path(figure).parent.mkdir(parents=True, exist_ok=True)
-        found.result.plot().savefig(figure, dpi=150)
+        with writing(figure):
+            found.result.plot().savefig(figure, dpi=150)
         json_line({"figure": figure}) if as_json else print(f"figure: {figure}")
     if save is not None:
         write(found.best(), save, notes=found.notes)

@@ -43,6 +43,9 @@ def replace_file(path: str | os.PathLike[str], data: bytes) -> None:
                 _keep_permissions(file.fileno(), draft, before)
             os.fsync(file.fileno())
         os.replace(draft, target)
+    except OSError as error:
+        error.filename, error.filename2 = os.fspath(path), None  # not that of the draft, or none
+        raise
     finally:
         draft.unlink(missing_ok=True)
     _settle(target.parent)

@@ -196,7 +196,12 @@ def named(algorithm: str | None, task: str, parameters: Mapping[str, object] | N
     elif "cost_update" in given:
         raise BadInput(f"{algorithm} needs a cost for every mistake; give --cost '[[0, 1], [5, 0]]'")
     model = _made(kind, known | given, dict(parameters or {}))
-    return Named(model, algorithm, task, problem.startswith("binary"))
+    return Named(model, algorithm, task, is_of_two(algorithm))
+
+
+def is_of_two(algorithm: str) -> bool:
+    """Is it a row for two classes?"""
+    return algorithm.partition(".")[2].startswith("binary")
 
 
 def _made(kind: str, known: Parameters, given: Parameters) -> Learner | AsksForLabels:

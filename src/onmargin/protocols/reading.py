@@ -8,11 +8,12 @@ from inspect import signature
 from typing import cast
 
 import numpy as np
+import scipy.sparse as sp
 
-from ..errors import BadInput, shown
+from ..errors import BadFile, BadInput, shown
 from ..features.steps import FeatureStep
 from ..features.texts import Texts
-from ..sources.blocks import Source
+from ..sources.blocks import Rows, Source, as_wide
 from ..sources.by_name import ADDRESSES, format_of, module_of, open_source
 from ..sources.opening import Lines
 from ..sources.peeked import Peeked
@@ -160,6 +161,16 @@ class Reading:
         return self.labels
 
 
+def wide_enough(rows: Rows) -> Rows:
+    """Rows that are all empty get a column; a table that has none but its target is refused."""
+    shape = getattr(rows, "shape", (0, 1))
+    if len(shape) < 2 or shape[1]:
+        return rows
+    if not sp.issparse(rows):
+        raise BadInput("the data have no column beside the target; there is nothing to learn from")
+    return as_wide(rows, 1)
+
+
 def _task_of_set(name: str) -> str | None:
     """Numbers that are whole look like classes; the catalogue knows better."""
     from ..sources.datasets import catalogue
@@ -295,7 +306,9 @@ def to_be_answered(
         raise BadInput("got no data; wanted a path, a glob or '-' for standard input")
     if format is None and len(data) == 1 and is_set(data[0]):
         return Reading(data).source
-    learned, read = notes or {}, cast("Mapping[str, object]", (notes or {}).get("options") or {})
+    learned, read = notes or {}, (notes or {}).get("options") or {}
+    if not isinstance(read, Mapping):
+        raise BadFile(f"the model's record of learning has options {shown(read)}; use another copy")
     found = format
     if found is None:
         try:

@@ -12,8 +12,10 @@ from importlib.metadata import PackageNotFoundError, version
 from .. import __version__
 from ..errors import BadFile, BadInput, shown
 from ..results.tally import Tally
+from ..sources.opening import every_file
 
 PACKAGES = ("numpy", "scipy", "numba", "scikit-learn")
+UNKNOWN = -1  # bytes
 KINDS: dict[str, type | tuple[type, ...]] = {
     "data": list, "format": str, "options": dict, "task": str, "algorithm": str, "command": str, "begun": str,
     "ended": str, "seconds": float, "passes": int, "finished": int, "row": int, "rows": int, "skipped": int,
@@ -42,7 +44,8 @@ class Record:
     """A run of learning, as far as it got.
 
     finished : whole passes; row : rows learned of the pass at hand; rows : of all passes.
-    sizes : bytes of each file, to know it again. earlier : the average and examples of each whole pass.
+    sizes : bytes of each file, glob or folder, to know it again.
+    earlier : the average and examples of each whole pass.
     """
 
     data: list[str]
@@ -122,7 +125,7 @@ class Record:
                     "give the same, or start from it with --start"
                 )
         for name, mine, theirs in zip(self.data, self.sizes, other.sizes, strict=True):
-            if mine != theirs:
+            if mine not in (theirs, UNKNOWN):
                 raise BadInput(
                     f"{shown(name, 100)} had {mine} bytes when learning began and has {theirs} now; give "
                     f"the same file, or start from {path} with --start"
@@ -135,7 +138,9 @@ def first_column(options: object) -> int:
 
 
 def _size(path: str) -> int:
+    """Bytes of a file, or of all that a glob or a folder means; -1: nobody knows."""
     try:
-        return os.path.getsize(path) if os.path.isfile(path) else -1
-    except OSError:
-        return -1
+        files = [file for file in every_file(path) if isinstance(file, str) and os.path.isfile(file)]
+        return sum(map(os.path.getsize, files)) if files else UNKNOWN
+    except (OSError, BadFile):
+        return UNKNOWN

@@ -16,7 +16,7 @@ from ..interface.learner import Learner
 from ..results.progress import Progress
 from ..sources.by_name import format_of
 from .files import load, notes_of
-from .naming import FAMILIES, NUMBERS, QUERIES, TASKS, USUAL, named, parameters_of
+from .naming import FAMILIES, NUMBERS, QUERIES, TASKS, USUAL, is_of_two, named, parameters_of
 from .reading import Reading, feature_options, is_set, source_options
 from .record import Record
 from .training import Model, Moment, Training
@@ -97,6 +97,7 @@ class Request:
             model = learner_in(whole, kept)
             self._check_begun(kept, model, record or _record_in(before), own)
             new.algorithm = str((before or {}).get("algorithm", type(model).__name__))
+            two = is_of_two(new.algorithm)
         if record is not None:
             record.check_same(new, self.save)
             record.passes, record.command = self.passes, self.command or record.command

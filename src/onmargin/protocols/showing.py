@@ -14,7 +14,7 @@ from ..features.steps import FeatureStep
 from ..features.texts import Texts
 from ..sources.blocks import Rows, joined
 from ..sources.by_name import format_of, streamed
-from .reading import Reading, after_tabs, features_for, is_set, source_options, unlabelled
+from .reading import Reading, after_tabs, features_for, is_set, source_options, unlabelled, wide_enough
 
 WIDTH, LINES = 78, 12  # of what is shown of a row
 TOP = 10  # features
@@ -112,6 +112,7 @@ def raw_rows(
     if isinstance(raw, Texts) and format == "text":
         raw = after_tabs(raw)
     if features is None:
+        raw = wide_enough(raw)
         return RawRows(raw, None, ShownNumbers(raw))
-    X = features.partial_fit(raw).transform(raw)
+    X = wide_enough(features.partial_fit(raw).transform(raw))
     return RawRows(X, features, ShownRecords(raw) if hasattr(raw, "num_rows") else ShownTexts(raw))

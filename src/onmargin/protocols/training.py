@@ -21,7 +21,7 @@ from ..sources.blocks import Block, cut, height, joined
 from .files import save
 from .naming import NUMBERS, POINTS
 from .progressive import progressive
-from .reading import Reading
+from .reading import Reading, wide_enough
 from .record import Record, now
 
 Model = Learner | AsksForLabels
@@ -153,9 +153,12 @@ class Training:
         if self.features is not None and not self.reading.made:
             both = getattr(self.features, "partial_fit_transform", None)
             rows = both(rows) if learns and both is not None else self.features.transform(rows)
+        rows = wide_enough(rows)
         targets, weights, groups = block.targets, block.weights, block.groups
         if targets is not None and weights is not None and (weights == 1.0).all():
             weights = None
+        if self.record.task == POINTS:  # (lines without a label are what it is for)
+            targets = np.zeros(height(rows))
         if isinstance(targets, np.ndarray) and targets.ndim == 1 and targets.dtype.kind == "f":
             told = np.isfinite(targets)
             if not told.all():  # (Vowpal Wabbit's lines may have no label)
@@ -186,9 +189,7 @@ class Training:
             if groups is None:
                 raise BadInput("the data have no queries (qid:...); give --group COLUMN, or another --task")
             return self.model.watch_groups(rows, targets, groups, False)
-        if self.record.task == POINTS:
-            targets = np.zeros(height(rows))
-        elif targets is None:
+        if targets is None:
             raise BadInput(f"the data have no labels; for {self.record.task} there must be one a row")
         trace = "full" if self.traced or self.record.task == NUMBERS else "sums"
         run = progressive(self.model, rows, targets, sample_weight=weights, trace=trace)

@@ -14,6 +14,7 @@ from ..results.sweep_result import SweepResult
 from ..sources.blocks import Block, Rows, joined
 from .naming import QUERIES, named
 from .ranges import spread
+from .reading import wide_enough
 from .record import now, versions
 from .requests import Request
 from .sweep import sweep
@@ -59,6 +60,7 @@ def tried(
         model.set_params(growing=False)
     features = reading.features
     X = block.rows if features is None else features.partial_fit_transform(block.rows)
+    X = wide_enough(X)
     qid = block.groups if reading.task == QUERIES else None
     result = sweep(
         model, grid, X, block.targets, qid=qid, sample_weight=block.weights, scoring=scoring,

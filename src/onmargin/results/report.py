@@ -66,12 +66,15 @@ def write(
     command : what was typed. facts : what else to say of the run, by name. first : the number of the first
         column, where columns have no names.
     """
-    target = Path(path)
+    target = Path(os.path.realpath(path))
+    text = page(progress, model, command, facts, counted, certificate, first)
     target.parent.mkdir(parents=True, exist_ok=True)
+    if target.exists() and not target.is_file():  # a device, a named pipe: no place for a draft
+        target.write_text(text, encoding="utf-8", errors="backslashreplace")
+        return
     unfinished = target.with_name(f".{target.name}.{os.getpid()}")
     try:
-        text = page(progress, model, command, facts, counted, certificate, first)
-        unfinished.write_text(text, encoding="utf-8")
+        unfinished.write_text(text, encoding="utf-8", errors="backslashreplace")
         os.replace(unfinished, target)
     finally:
         unfinished.unlink(missing_ok=True)

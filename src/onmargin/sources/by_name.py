@@ -109,7 +109,10 @@ def open_source(data: Paths, format: str | None = None, *, follow: bool = False,
 def _addressed(address: str, format: str, options: dict[str, object]) -> Source:
     from urllib.parse import parse_qs, urlsplit, urlunsplit
 
-    parts = urlsplit(address)
+    try:
+        parts = urlsplit(address)
+    except ValueError as error:
+        raise BadInput(f"the address {shown(address, 100)}: {error}; wanted scheme://host:port") from None
     asked = {name: values[0] for name, values in parse_qs(parts.query).items()}
     plain = urlunsplit(parts._replace(query=""))
     if parts.scheme == "tcp":

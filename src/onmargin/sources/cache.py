@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from copy import copy
+from glob import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import uuid4
@@ -25,7 +27,8 @@ if TYPE_CHECKING:
     from .blocks import Source
 
 VERSION = 1
-ENDING = ".onmargin-cache"
+ENDING, DRAFT = ".onmargin-cache", ".tmp"
+OLD = 86_400.0  # seconds after which nobody writes a draft any more
 
 
 class Damaged(Exception):
@@ -94,7 +97,8 @@ class Cache:
 
     def _written(self, skip: int) -> Iterator[Block]:
         """Blocks of the source, without the first so many; only a file with all of them gets its name."""
-        rough = self.path.with_name(f"{self.path.name}.{os.getpid()}.tmp")
+        rough = self.path.with_name(f"{self.path.name}.{uuid4().hex}{DRAFT}")
+        _swept(self.path)
         batch, sink, writer = None, None, None
         try:
             for number, block in enumerate(self.source.blocks()):
@@ -110,14 +114,16 @@ class Cache:
             if writer is not None and sink is not None and batch is not None:
                 end = json.dumps({"key": self.own_key, "skipped": self.skipped})
                 _write(writer, batch.slice(0, 0), {"end": end}, self.path)
-                writer.close()
-                sink.close()
+                with _written(self.path):
+                    writer.close()
+                    sink.close()
+                    os.replace(rough, self.path)
                 writer = sink = None
-                os.replace(rough, self.path)
         finally:
             for opened in (writer, sink):
                 if opened is not None:
-                    opened.close()
+                    with suppress(OSError):  # (what had no room before has none now)
+                        opened.close()
             with suppress(OSError):
                 rough.unlink()
 
@@ -218,17 +224,30 @@ def _digest_of(column: pa.Array, seed: int) -> int:
 # ---- files
 
 
-def _created(path: Path) -> pa.NativeFile:
+@contextmanager
+def _written(path: Path) -> Iterator[None]:
+    """What cannot be written is told in one line."""
     try:
-        return pa.OSFile(str(path), "wb")
+        yield
     except OSError as error:
         raise BadFile(f"cannot write the cache {path}: {error.strerror or error}") from None
+
+
+def _created(path: Path) -> pa.NativeFile:
+    with _written(path):
+        return pa.OSFile(str(path), "wb")
 
 
 def _write(
     writer: pa.ipc.RecordBatchFileWriter, batch: pa.RecordBatch, notes: dict[str, str], path: Path
 ) -> None:
-    try:
+    with _written(path):
         writer.write_batch(batch, custom_metadata=notes)
-    except OSError as error:
-        raise BadFile(f"cannot write the cache {path}: {error.strerror or error}") from None
+
+
+def _swept(path: Path) -> None:
+    """Drafts of processes that were killed are removed after a day."""
+    for draft in path.parent.glob(f"{escape(path.name)}.*{DRAFT}"):
+        with suppress(OSError):
+            if time.time() - draft.stat().st_mtime > OLD:
+                draft.unlink()

@@ -17,7 +17,7 @@ from .line_format import LineFormat, Refusals
 from .opening import Chunk, Chunks, Paths
 from .target_words import NUMBER
 
-QUOTE, NEWLINE = 34, 10
+QUOTE, NEWLINE, RETURN = 34, 10, 13
 NO_VALUE = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?")
 KINDS = ("number", "text")
 SAMPLE = 1000  # values that tell what a column holds
@@ -62,8 +62,9 @@ class CSVLines:
             if chunk.file != file:
                 file = chunk.file
                 chunk = self._begun(chunk)
-            if len(chunk.text):
-                yield self._block(chunk, refuse)
+            block = self._block(chunk, refuse) if len(chunk.text) else None
+            if block is not None:
+                yield block
 
     def _closed(self, chunks: Iterable[Chunk]) -> Iterator[Chunk]:
         """Chunks in which every quote is closed, where values may go over lines."""
@@ -101,12 +102,15 @@ class CSVLines:
         )
         if self.names and names != self.names:
             raise chunk.refusal(0, end - 1, f"the columns of the first file, {shown(self.names, 100)}")
-        if len(set(names)) < len(names) or "" in names:
+        if len(set(names)) < len(names) or "" in names or not names:
             raise chunk.refusal(
                 0, end - 1, "a name of its own for each column (header=False: there are none)"
             )
         self.names = names
-        self.columns = self.roles.found(names, otherwise=-1)
+        try:
+            self.columns = self.roles.found(names, otherwise=-1)
+        except BadInput as error:
+            raise BadInput(f"{chunk.file}, line {chunk.line}: {error}") from None
         return Chunk(chunk.text[end:], chunk.file, chunk.line + 1) if self.header else chunk
 
     def _values(self, line: bytes) -> list[str] | None:
@@ -118,22 +122,31 @@ class CSVLines:
 
     # ---- one chunk
 
-    def _block(self, chunk: Chunk, refuse: Refusals) -> Block:
+    def _block(self, chunk: Chunk, refuse: Refusals) -> Block | None:
+        """None where no line of it is good."""
         assert self.columns is not None
         arrow_error = arrow().ArrowInvalid
         lines = None
         try:
-            if not self.newlines and self._has_open_quote(chunk.text):
-                raise arrow_error("a quote goes over lines")
+            if not self.newlines and (self._has_open_quote(chunk.text) or _has_bare_return(chunk.text)):
+                raise arrow_error("a quote or a return within lines")
             table = self._table(chunk.text)
         except arrow_error as error:
             if self.newlines:
-                raise BadFile(
-                    f"{chunk.file}, from line {chunk.line} on: {shown(str(error).splitlines()[0], 200)}"
-                ) from None
+                raise self._unread(chunk, error) from None
             lines = self._without_bad(chunk, refuse)
-            table = self._table(lines.text())
+            if not lines.starts:
+                return None
+            try:
+                table = self._table(lines.text())
+            except arrow_error as error:
+                raise self._unread(chunk, error) from None
+            if table.num_rows != len(lines.starts):
+                raise self._unread(chunk, "lines that are several rows") from None
         return self.reader.block(table, self.columns, _Telling(self, chunk, lines, refuse).tell)
+
+    def _unread(self, chunk: Chunk, error: object) -> BadFile:
+        return BadFile(f"{chunk.file}, from line {chunk.line} on: {shown(str(error).splitlines()[0], 200)}")
 
     def _has_open_quote(self, text: np.ndarray) -> bool:
         quotes = np.flatnonzero(text == QUOTE)
@@ -200,7 +213,10 @@ class CSVLines:
         values = self._values(line)
         if values is None:
             refuse(
-                chunk, start, len(line), "UTF-8 with every quote closed in its line (newlines=True: later)"
+                chunk,
+                start,
+                len(line),
+                "UTF-8, every quote closed in its line (newlines=True: later) and no return within it",
             )
             return False
         if len(values) != len(self.names):
@@ -226,6 +242,12 @@ class CSVLines:
             if letter == ord(self.delimiter) and not quoted:
                 place, at = place - 1, here + 1
         return at
+
+
+def _has_bare_return(text: np.ndarray) -> bool:
+    """A return that ends no line: pyarrow would take it for an end."""
+    returns = np.flatnonzero(text == RETURN)
+    return bool((text[returns + 1] != NEWLINE).any())
 
 
 def _mostly_numbers(values: list[str | None]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
@@ -20,6 +21,7 @@ from .text import is_utf8
 
 NEWLINE = 10
 SAMPLE = 1000  # lines that tell which fields are numbers
+HALF = re.compile(rb"\\u[dD][89a-fA-F]")  # the escape of half a character: two of them make one
 MOST_LEVELS = 20  # objects within objects
 
 
@@ -70,9 +72,9 @@ class JSONLines:
         if self.target == "auto":
             self.target = next((name for name in USUAL if name in record), None)
             if self.target is None:
-                raise BadInput(
-                    f"no field is called {', '.join(USUAL)}; the fields are {shown(list(record), 100)}; "
-                    "name the target, or None where there is none"
+                self.target = "auto"
+                raise _Flaw(
+                    0, f"a field called {', '.join(USUAL)}; else name the target (None: there is none)"
                 )
 
     def _parts(self, record: dict[str, object]) -> dict[str, object]:
@@ -106,8 +108,6 @@ class JSONLines:
             text = record.get(str(self.roles.text))
             if not isinstance(text, str):
                 raise _Flaw(0, f"a text in {shown(self.roles.text)}")
-            if not text.isascii() and any(0xD800 <= ord(letter) < 0xE000 for letter in text):
-                raise _Flaw(0, f"whole characters in {shown(self.roles.text)}, not halves of them")
             parts["rows"] = text
         return parts
 
@@ -159,9 +159,10 @@ class FieldKinds:
                     raise _Flaw(
                         0, f"a number in {shown(name)}, as on the lines before (drop=[{name!r}]: left out)"
                     )
-                _number(value, name)
             elif not isinstance(value, str | int | float | None):
                 raise _Flaw(0, f"a number or a text in {shown(name)} (drop=[{name!r}]: left out)")
+            if isinstance(value, int | float):
+                _number(value, name)
 
 
 def _is_number(value: object) -> bool:
@@ -180,7 +181,9 @@ def _object(line: bytes) -> dict[str, object]:
     text = ""
     try:
         text = line.decode()
-        found = json.loads(text, parse_constant=_no_constant)
+        found = json.loads(text, parse_constant=float)  # (NaN is refused where it matters)
+        halved = HALF.search(line)
+        halves = halved is not None and _has_halves(found)
     except UnicodeDecodeError as error:
         raise _Flaw(error.start, "UTF-8") from None
     except json.JSONDecodeError as error:
@@ -192,11 +195,22 @@ def _object(line: bytes) -> dict[str, object]:
         raise _Flaw(0, "JSON that is not too deep, with finite numbers") from None
     if not isinstance(found, dict):
         raise _Flaw(0, "an object: {...}")
+    if halved is not None and halves:
+        raise _Flaw(halved.start(), "whole characters, not halves of them")
     if not any(isinstance(value, dict) for value in found.values()):
         return found
     flat: dict[str, object] = {}
     _flatten(found, "", flat, 0)
     return flat
+
+
+def _has_halves(value: object) -> bool:
+    """Half of a character anywhere? (Only an escape can write one.)"""
+    if isinstance(value, str):
+        return not value.isascii() and any("\ud800" <= letter <= "\udfff" for letter in value)
+    if isinstance(value, dict):
+        return any(_has_halves(name) or _has_halves(inner) for name, inner in value.items())
+    return isinstance(value, list) and any(map(_has_halves, value))
 
 
 def _flatten(found: Mapping[str, object], before: str, into: dict[str, object], level: int) -> None:
@@ -207,10 +221,6 @@ def _flatten(found: Mapping[str, object], before: str, into: dict[str, object], 
             _flatten(value, f"{before}{name}.", into, level + 1)
         else:
             into[before + name] = value
-
-
-def _no_constant(name: str) -> None:
-    raise ValueError(name)
 
 
 def _number(value: object, name: str) -> float:

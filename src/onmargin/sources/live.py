@@ -14,7 +14,7 @@ import numpy as np
 from ..errors import BadFile, BadInput, NoFile, shown
 from .blocks import Source
 from .by_name import arriving
-from .opening import CHUNK, LONGEST_LINE, Chunk
+from .opening import BOM, CHUNK, LONGEST_LINE, Chunk
 
 POLL = 0.1  # seconds between two looks
 
@@ -62,6 +62,8 @@ class Arrivals:
             self._last = time.monotonic()
             self.bytes_read += len(more)
         whole = self._rest + more
+        if self.line == 1 and whole.startswith(BOM):
+            whole = whole[len(BOM) :]
         end = whole.rfind(b"\n") + 1
         whole, self._rest = whole[:end], whole[end:]
         if last and self._rest:

@@ -8,6 +8,7 @@ import gzip
 import io
 import lzma
 import os
+import re
 import sys
 import zlib
 from collections.abc import Iterator, Sequence
@@ -15,11 +16,14 @@ from contextlib import ExitStack
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import BinaryIO, NamedTuple, Protocol, TypeAlias, cast
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple, Protocol, TypeAlias, cast
 
 import numpy as np
 
 from ..errors import BadFile, BadInput, BadType, NoFile, extra, shown
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
 
 Paths: TypeAlias = "str | os.PathLike[str] | BinaryIO | Sequence[str | os.PathLike[str] | BinaryIO]"
 One: TypeAlias = "str | BinaryIO"
@@ -30,6 +34,9 @@ LONGEST_LINE = 1 << 28  # bytes in a line: beyond that it is no text
 NEWLINE = 10
 STDIN = "-"
 BOM = b"\xef\xbb\xbf"
+MARKED = 16  # bytes that tell what a file is packed with
+BZIP2 = (b"1AY&SY", b"\x17rE8P\x90")  # a block, or the end at once: nothing is packed
+ZSTD_NOTE = re.compile(rb"[\x50-\x5f]\x2a\x4d\x18")  # a frame to be passed over
 
 
 class Chunk(NamedTuple):
@@ -97,11 +104,12 @@ class Lines:
         self._begun = False
 
     def key(self) -> str | None:
-        """Which files, how long, and when they were written; None: not all of them are files."""
+        """Which files, how long, and when they were written or changed in any way (which cannot be set back);
+        None: not all of them are files."""
         if not self.again:
             return None
         found = [(os.path.abspath(file), os.stat(file)) for file in self.files if isinstance(file, str)]
-        return repr([(path, stat.st_size, stat.st_mtime_ns) for path, stat in found])
+        return repr([(path, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns) for path, stat in found])
 
     def __iter__(self) -> Iterator[Chunk]:
         if self._begun and not self.again:
@@ -119,7 +127,7 @@ class Lines:
         name = name_of(file)
         with ExitStack() as stack:
             raw = _opened(file, stack)
-            stream = _unpacked(raw, stack)
+            stream = _unpacked(raw, stack, name)
             buffer, filled, line, begins = bytearray(self.size), 0, 1, True
             while True:
                 got = _filled(stream, memoryview(buffer)[filled:], name)
@@ -205,28 +213,50 @@ def _opened(file: One, stack: ExitStack) -> Stream:
         raise BadFile(f"cannot read {shown(file, 200)}: {error.strerror}") from None
 
 
-def _begin(raw: Stream) -> bytes:
-    """The first bytes; they are read again."""
-    if isinstance(raw, io.BufferedReader):
-        return raw.peek(16)[:16]
-    if not raw.seekable():
-        return b""
-    found = raw.read(16)
-    raw.seek(-len(found), io.SEEK_CUR)
-    return found
+class _Begun(io.RawIOBase):
+    """A pipe whose first bytes were read: they are given again."""
+
+    def __init__(self, begin: bytes, rest: Stream) -> None:
+        self.begin, self.rest = begin, rest
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, room: WriteableBuffer) -> int:
+        view = memoryview(room).cast("B")
+        if not self.begin:
+            return int(self.rest.readinto(view))
+        size = min(len(view), len(self.begin))
+        view[:size], self.begin = self.begin[:size], self.begin[size:]
+        return size
 
 
-def _unpacked(raw: Stream, stack: ExitStack) -> Stream:
+def _begin(raw: Stream, name: str) -> tuple[bytes, Stream]:
+    """The first bytes, and the stream with them: a pipe may bring them one by one."""
+    try:
+        found = raw.peek(MARKED)[:MARKED] if isinstance(raw, io.BufferedReader) else b""
+        if len(found) == MARKED:
+            return found, raw
+        found = raw.read(MARKED)
+        if raw.seekable():
+            raw.seek(-len(found), io.SEEK_CUR)
+            return found, raw
+    except OSError as error:
+        raise BadFile(f"cannot read {name}: {error.strerror or error}") from None
+    return found, io.BufferedReader(_Begun(found, raw))
+
+
+def _unpacked(raw: Stream, stack: ExitStack, name: str) -> Stream:
     """The file itself, or what is packed in it."""
-    begin = _begin(raw)
+    begin, raw = _begin(raw, name)
     packed: object = None
     if begin.startswith(b"\x1f\x8b"):
         packed = stack.enter_context(gzip.GzipFile(fileobj=raw))
     elif begin.startswith(b"\xfd7zXZ\x00"):
         packed = stack.enter_context(lzma.LZMAFile(cast("BinaryIO", raw)))
-    elif begin.startswith(b"BZh") and begin[4:10] == b"1AY&SY":
+    elif begin.startswith(b"BZh") and begin[4:10] in BZIP2:
         packed = stack.enter_context(bz2.BZ2File(raw))
-    elif begin.startswith(b"\x28\xb5\x2f\xfd"):
+    elif begin.startswith(b"\x28\xb5\x2f\xfd") or ZSTD_NOTE.match(begin):
         packed = stack.enter_context(_zstd().ZstdFile(raw))
     return raw if packed is None else cast("Stream", packed)
 

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ..errors import BadFile, shown
+from ..errors import BadFile, BadInput, shown
 from .arrow import arrow
 from .blocks import ROWS, Block, Features, Rows, Source, height
-from .columns import Column, Roles, TableReader
+from .columns import Column, Found, Roles, TableReader
 from .default_features import default_features, read_whole
 from .line_format import Refusals
 from .opening import STDIN, Lines, One, Paths, every_file, name_of
@@ -49,12 +49,20 @@ class ParquetFiles:
         for file in self.files:
             yield from self._file(file)
 
+    def _found(self, columns: list[str], name: str) -> Found:
+        try:
+            if len(set(columns)) < len(columns):
+                raise BadInput(f"two columns have one name among {shown(columns, 100)}; wanted each once")
+            return self.roles.found(columns)
+        except BadInput as error:
+            raise BadInput(f"{name}: {error}") from None
+
     def _file(self, file: One) -> Iterator[Block]:
         pa, parquet = arrow(), arrow("parquet")
         name, before = name_of(file), self.bytes_read
         try:
             with parquet.ParquetFile(_whole(file), page_checksum_verification=True) as opened:
-                found = self.roles.found(opened.schema_arrow.names)
+                found = self._found(opened.schema_arrow.names, name)
                 done, count = 0, max(1, opened.metadata.num_rows)
                 size = os.path.getsize(file) if isinstance(file, str) and file != STDIN else 0
                 for batch in opened.iter_batches(self.batch, columns=found.needed):
