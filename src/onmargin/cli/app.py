@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from .. import __version__
-from . import algorithms, data, demo, label, learn, predict, show, sweep, warm
+from . import algorithms, data, demo, label, learn, predict, reproduce, show, sweep, warm
 from .parameters import ANY
 
 SETTINGS = Path("onmargin.toml")
@@ -29,6 +29,7 @@ app.command("label", context_settings=ANY)(label.label)
 app.add_typer(data.app, name="data")
 app.command("algorithms")(algorithms.algorithms)
 app.command("warm")(warm.warm)
+app.command("reproduce")(reproduce.reproduce)
 app.command("demo")(demo.demo)
 
 

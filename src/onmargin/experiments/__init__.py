@@ -1,9 +1,10 @@
 """The papers' experiments, each with what it must show: `onmargin reproduce NAME`.
 
-A module is one experiment: `ANSWERS` (seed and figure), `PROTOCOL`, `DATA` (names of sets, () = generated),
-`STAND_IN` (what stands in for what, and why), `SEEDS` and `QUICK` (repetitions), `SECONDS` (about what its full
-run takes on one core; those that take long begin first), `run(seeds, quick=False)`, which gives an `Outcome`
-(a table, curves, and claims that `check()` holds it to), and `figure(outcome)` in the seed's own axes.
+A module is one experiment: `ANSWERS` (seed and figure), `PROTOCOL`, `DATA` (names of sets, () =
+generated), `STAND_IN` (what stands in for what, and why), `SEEDS` and `QUICK` (repetitions), `SECONDS`
+(about what its full run takes on one core; those that take long begin first), `run(seeds, quick=False)`,
+which gives an `Outcome` (a table, curves, and claims that `check()` holds it to), and `figure(outcome)`
+in the seed's own axes.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ class Claim(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """Rows of numbers, texts or (mean, spread); curves by name (x, y), "panel: line" where there are several."""
+    """Rows of numbers, texts or (mean, spread); curves (x, y) by name, "panel: line" where there are several."""
 
     title: str
     rows: list[dict[str, Any]]
@@ -86,7 +86,9 @@ class Outcome(NamedTuple):
                 "title": self.title,
                 "rows": [{name: _packed(value) for name, value in row.items()} for row in self.rows],
                 "claims": [[claim.text, bool(claim.holds)] for claim in self.claims],
-                "curves": {name: [_packed(list(x)), _packed(list(y))] for name, (x, y) in self.curves.items()},
+                "curves": {
+                    name: [_packed(list(x)), _packed(list(y))] for name, (x, y) in self.curves.items()
+                },
             }
         )
 
