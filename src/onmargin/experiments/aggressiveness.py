@@ -1,8 +1,8 @@
 """The effect of C (S0, experiment 2; E2): under noise, after few and after many rounds, beside the bounds.
 
-The ellipses of `noise`, labels as they are and one in ten flipped; C from 1e-4 to 1e2; online errors after 100,
-400 and 4,000 rounds; right-hand sides of A4 (PA-I) and A6 (PA-II), each for the comparator that makes it tightest
-among multiples of the generator's line.
+The ellipses of `noise`, labels as they are and one in ten flipped; C from 1e-4 to 1e2; online errors
+after 100, 400 and 4,000 rounds; right-hand sides of A4 (PA-I) and A6 (PA-II), each for the comparator
+that makes it tightest among multiples of the generator's line.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ ANSWERS = (
     "examples come"
 )
 PROTOCOL = (
-    "4,000 examples of two elongated Gaussians, labels as they are or one in ten flipped, every one answered before "
-    "it is learned, no bias. PA-I and PA-II with C from 0.0001 to 100; online errors after 100, 400 and 4,000 "
-    "rounds. The right-hand sides of A4 and A6 are divided by the rounds; each has the multiple of the generator's "
-    "line that makes it tightest."
+    "4,000 examples of two elongated Gaussians, labels as they are or one in ten flipped, every one "
+    "answered before it is learned, no bias. PA-I and PA-II with C from 0.0001 to 100; online errors "
+    "after 100, 400 and 4,000 rounds. The right-hand sides of A4 and A6 are divided by the rounds; each "
+    "has the multiple of the generator's line that makes it tightest."
 )
 DATA: tuple[str, ...] = ()
 SEEDS, QUICK, SECONDS = 5, 2, 15

@@ -30,9 +30,10 @@ if TYPE_CHECKING:
 
 ANSWERS = "S0, relative loss bounds and the comparison with the Perceptron: the bounds of both are comparable"
 PROTOCOL = (
-    "One comparator a stream: on a separable stream the generator's line, scaled so that it suffers no loss; on "
-    "ellipses with one label in ten flipped the generator's line at the length for which P1 is tightest. Right-hand "
-    "sides over C (sums over all rounds), and the mistakes or squared losses that were suffered. No bias."
+    "One comparator a stream: on a separable stream the generator's line, scaled so that it suffers no "
+    "loss; on ellipses with one label in ten flipped the generator's line at the length for which P1 is "
+    "tightest. Right-hand sides over C (sums over all rounds), and the mistakes or squared losses that "
+    "were suffered. No bias."
 )
 DATA: tuple[str, ...] = ()
 SEEDS, QUICK, SECONDS = 5, 2, 10

@@ -24,9 +24,10 @@ if TYPE_CHECKING:
 
 ANSWERS = "S2, its code DOGMA: the numbers that the library's own demonstration prints"
 PROTOCOL = (
-    "20,000 points of a standard normal in the plane, labelled by a random line through 0, one label in ten flipped; "
-    "the first half is learned in one pass, the second is the test. RBF kernel with gamma = 1, no bias; budgets of 106 "
-    "vectors, tolerance 0.1. Ours beside what DOGMA's own run gave; errors in per cent."
+    "20,000 points of a standard normal in the plane, labelled by a random line through 0, one label in "
+    "ten flipped; the first half is learned in one pass, the second is the test. RBF kernel with gamma "
+    "= 1, no bias; budgets of 106 vectors, tolerance 0.1. Ours beside what DOGMA's own run gave; errors "
+    "in per cent."
 )
 DATA: tuple[str, ...] = ()
 SEEDS, QUICK, SECONDS = 5, 1, 60

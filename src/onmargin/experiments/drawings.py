@@ -21,13 +21,14 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 ANSWERS = (
-    "S0: the hyperplane with its margin, the epsilon-insensitive tube, the ball of uniclass prediction; S2: a loss for "
-    "everyone, and the two videos (the Perceptron learning; the averaged solution)"
+    "S0: the hyperplane with its margin, the epsilon-insensitive tube, the ball of uniclass prediction; "
+    "S2: a loss for everyone, and the two videos (the Perceptron learning; the averaged solution)"
 )
 PROTOCOL = (
-    "Nothing is drawn by hand: the line is PA's after many passes over separable points, tube and centre are those of "
-    "PA regression and PA uniclass prediction, the losses are the library's own functions. The animations show one "
-    "Perceptron on noisy points, round by round: its line, and that of the averaged weights."
+    "Nothing is drawn by hand: the line is PA's after many passes over separable points, tube and "
+    "centre are those of PA regression and PA uniclass prediction, the losses are the library's own "
+    "functions. The animations show one Perceptron on noisy points, round by round: its line, and that "
+    "of the averaged weights."
 )
 DATA: tuple[str, ...] = ()
 SEEDS, QUICK, SECONDS = 1, 1, 30

@@ -1,8 +1,8 @@
 """Facts of the Perceptron (S2; E4): any order of separable examples, and the last line beside the average.
 
-Separable: M <= R^2 U^2 whatever the order, also in one chosen to hurt. Not separable: the test error of the last
-hypothesis swings from round to round, the average's does not; and there are streams at whose end the last one is
-nearly always wrong while the average is nearly as good as can be.
+Separable: M <= R^2 U^2 whatever the order, also in one chosen to hurt. Not separable: the test error of
+the last hypothesis swings from round to round, the average's does not; and there are streams at whose end
+the last one is nearly always wrong while the average is nearly as good as can be.
 """
 
 from __future__ import annotations
@@ -22,15 +22,16 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 ANSWERS = (
-    'S2: the Perceptron\'s mistake bound, "regardless of the ordering of the samples"; the last solution can be '
-    "arbitrarily bad, the averaged one is not (the talk's two videos)"
+    'S2: the Perceptron\'s mistake bound, "regardless of the ordering of the samples"; the last solution '
+    "can be arbitrarily bad, the averaged one is not (the talk's two videos)"
 )
 PROTOCOL = (
-    "1,000 separable examples (margin 0.1, radius 1) in 20 orders drawn at random, sorted by label, and in an order "
-    "that always shows the example with the worst margin next. Then 2,000 examples of ellipses, one label in ten "
-    "flipped: after each of the last 100 rounds the last and the averaged weights are tested on 4,000 others. Then a "
-    "constructed stream: 4,000 points of the unit circle, one label in ten flipped, and at its end one point of length "
-    "2 sqrt(T) with a wrong label, longer than any weights can be by then. No bias."
+    "1,000 separable examples (margin 0.1, radius 1) in 20 orders drawn at random, sorted by label, and "
+    "in an order that always shows the example with the worst margin next. Then 2,000 examples of "
+    "ellipses, one label in ten flipped: after each of the last 100 rounds the last and the averaged "
+    "weights are tested on 4,000 others. Then a constructed stream: 4,000 points of the unit circle, "
+    "one label in ten flipped, and at its end one point of length 2 sqrt(T) with a wrong label, longer "
+    "than any weights can be by then. No bias."
 )
 DATA: tuple[str, ...] = ()
 SEEDS, QUICK, SECONDS = 5, 2, 15
@@ -134,7 +135,7 @@ def run(seeds: Iterable[int] = range(SEEDS), quick: bool = False) -> Outcome:
     bad, good = min(each["last"] for each in built), max(each["average"] for each in built)
     claims = [
         Claim(f"{len(drawn)} orders drawn, two chosen: mistakes are {held:.3f} of R²U² at most", held <= 1.0),
-        Claim(f"last {LAST} rounds: the average's error deviates by {calm:.3f} of the last one's", calm < 0.1),
+        Claim(f"last {LAST} rounds: the average deviates by {calm:.3f} of what the last one does", calm < 0.1),
         Claim(f"constructed: the last hypothesis errs on {bad:.1%} or more, wanted over 40 %", bad > 0.4),
         Claim(f"constructed: the average errs on {good:.1%} at most, wanted less than 11 %", good < 0.11),
     ]  # fmt: skip

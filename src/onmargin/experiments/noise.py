@@ -1,7 +1,8 @@
 """Robustness to noise (S0, experiment 1; E1): PA, PA-I, PA-II and the best fixed line.
 
-Two elongated Gaussians, x = y (1, 1) + N(0, diag(0.2, 2)); noise in the instances adds N(0, sigma^2 I), noise in
-the labels flips them with probability p. 4,000 rounds, C = 0.001, no bias. The best fixed line by brute force.
+Two elongated Gaussians, x = y (1, 1) + N(0, diag(0.2, 2)); noise in the instances adds N(0, sigma^2 I),
+noise in the labels flips them with probability p. 4,000 rounds, C = 0.001, no bias. The best fixed line
+by brute force.
 """
 
 from __future__ import annotations

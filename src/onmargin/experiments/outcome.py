@@ -22,7 +22,7 @@ class Claim(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """Rows of numbers, texts or (mean, spread); curves (x, y) by name, "panel: line" where there are several."""
+    """Rows of numbers, texts or (mean, spread); curves (x, y) by name ("panel: line" in panels)."""
 
     title: str
     rows: list[dict[str, Any]]

@@ -1,7 +1,7 @@
 """Experiments run in processes, kept by content: what is known already is not run again.
 
-In the folder at hand: `report.html`, and of every experiment NAME.csv, NAME.md, NAME.png, NAME.svg (and GIFs).
-`kept/NAME-KEY/` has what a run came to; the key is the digest of all that it rests on.
+In the folder at hand: `report.html`, and of every experiment NAME.csv, NAME.md, NAME.png, NAME.svg (and
+GIFs). `kept/NAME-KEY/` has what a run came to; the key is the digest of all that it rests on.
 """
 
 from __future__ import annotations
