@@ -135,7 +135,7 @@ def run(seeds: Iterable[int] = range(SEEDS), quick: bool = False) -> Outcome:
     bad, good = min(each["last"] for each in built), max(each["average"] for each in built)
     claims = [
         Claim(f"{len(drawn)} orders drawn, two chosen: mistakes are {held:.3f} of R²U² at most", held <= 1.0),
-        Claim(f"last {LAST} rounds: the average deviates by {calm:.3f} of what the last one does", calm < 0.1),
+        Claim(f"last {LAST} rounds: the average deviates by {calm:.3f} of what the last does", calm < 0.1),
         Claim(f"constructed: the last hypothesis errs on {bad:.1%} or more, wanted over 40 %", bad > 0.4),
         Claim(f"constructed: the average errs on {good:.1%} at most, wanted less than 11 %", good < 0.11),
     ]  # fmt: skip
