@@ -108,7 +108,7 @@ def _claims(table: Outcome, count: int) -> Iterable[Claim]:
         for rule, (errors, area) in rules.items():
             where = {"offset": offset, "examples": form, "rule": rule}
             got, slack = table.value("errors", **where), ERRORS * wider
-            text = f"{form}, {rule}, offset {offset}: errors {got:.3f}, stated {errors}, allowed {slack:.3f} apart"
+            text = f"{form}, {rule}, offset {offset}: errors {got:.3f}, stated {errors}, within {slack:.3f}"
             yield Claim(text, abs(got - errors) <= slack)
             if area is not None:
                 got, slack = table.value("AUC", **where), AREAS * wider
