@@ -1,4 +1,4 @@
-"""Every experiment can fail: a learner is broken, or the table of a broken one is fed, and a claim says so."""
+"""Every experiment can fail: a learner is broken, or the table of a broken one fed; a claim says so."""
 
 from __future__ import annotations
 
