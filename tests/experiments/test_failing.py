@@ -86,7 +86,7 @@ BROKEN: dict[str, tuple[Patch, str]] = {  # how it is broken, and words of a cla
                                                  "milliseconds": 1.0}, "small"),
         "accuracy lost",
     ),
-    "imbalance": (deaf("PairedClassifier", "rule", "auc"), "fresh pairs, dca, offset 0.5: errors"),
+    "imbalance": (deaf("PairedClassifier", "rule", "auc"), "pairs of the set, dca, offset 0.5: errors"),
     "moderation": (
         fed("one_run", lambda seed, rule, C, share: {"relative": 1.0, "variance of steps": 1.0}),
         "deviation over mean",

@@ -185,7 +185,7 @@ def test_what_is_kept_and_damaged_is_run_again(tmp_path, capsys):
 
 @pytest.mark.soak
 def test_all_of_it_quickly(tmp_path):
-    """Every claim of every experiment in its quick form; where real sets are not there, those that need none."""
+    """Every claim of every experiment in its quick form; without real sets, of those that need none."""
     done = run("reproduce", "all", "--quick", "--out", tmp_path, "--json", timeout=1200)
     told = {line["name"]: line for line in map(json.loads, done.stdout.splitlines()) if "name" in line}
     assert list(told) == list(NAMES)

@@ -47,7 +47,7 @@ def line_with_margin(draw: np.random.Generator) -> tuple[dict[str, Curve], float
     keep = np.abs((X - 0.5) @ np.array([1.6, 1.0])) > 1.0
     X, y = X[keep], np.where((X[keep] - 0.5) @ np.array([1.6, 1.0]) > 0, 1, -1)
     model = PassiveAggressiveClassifier(
-        step="pa", intercept_scaling=1.0, max_iter=500, tol=None, random_state=0
+        step="pa", intercept_scaling=1.0, max_iter=5000, tol=None, random_state=0
     )
     model.fit(X, y)
     weights = [*model.coef_.ravel().tolist(), float(model.intercept_[0])]

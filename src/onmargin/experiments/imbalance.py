@@ -4,9 +4,10 @@ x = N(0.5 + 0.35 y, I) in ten dimensions, 5,000 rounds, C = 0.01, averaged weigh
 4,000. The common 0.5 is there to show that `auc` learns the order and not the threshold (the bias cancels
 in x+ - x-), which its running threshold mends; the second half is without it.
 
-Rounds are made in two ways: of a fresh example of either class every time, which is what the stated numbers
-are about, and out of the stream itself, where a positive of the reservoir is met again and again: there are a
-hundred of them, and what they can teach is less.
+Rounds are made in three ways: out of the stream itself, where the examples of the reservoir are met again and
+again; of pairs drawn from the whole set of 5,000, which is what the stated numbers are about; and of a fresh
+positive and a fresh negative every time, after which little is left to learn: no rule has an AUC above 0.9412
+or errors below 0.268 here.
 """
 
 from __future__ import annotations
@@ -30,14 +31,16 @@ ANSWERS = "S1, experiments: synthetic data; and its argument that auc learns the
 PROTOCOL = (
     "Ten dimensions, x = N(offset + 0.35 y, I), C = 0.01, averaged weights, 5,000 rounds, a balanced "
     "test set of 4,000. Stream: PA-I on one positive in fifty. Reservoir: paired rounds out of that "
-    "stream. Fresh pairs: every round has a new positive and a new negative. Sum of the two classes' "
-    "errors with a threshold of 0 (and with the rule's own), and the AUC."
+    "stream. Pairs of the set: a positive and a negative drawn from all of it. Fresh pairs: every round "
+    "has a new positive and a new negative. Sum of the two classes' errors with a threshold of 0 (and "
+    "with the rule's own), and the AUC."
 )
 DATA: tuple[str, ...] = ()
 SEEDS, QUICK, SECONDS = 10, 4, 60
 ROUNDS, TEST, SHARE, SHIFT, C = 5000, 4000, 0.02, 0.35, 0.01
 RULES = ("sequential", "dca", "correct_mistakes", "max_violators", "auc")
-STREAM, RESERVOIR, FRESH = "stream", "reservoir", "fresh pairs"
+STREAM, RESERVOIR, PAIRS, FRESH = "stream", "reservoir", "pairs of the set", "fresh pairs"
+FORMS = {0.5: (STREAM, RESERVOIR, PAIRS, FRESH), 0.0: (STREAM, RESERVOIR, PAIRS)}  # by offset
 PLAIN = "PA-I"
 
 # Sum of class errors with a threshold of 0, and AUC: means of ten runs of another program.
@@ -45,12 +48,15 @@ PAIRED = ("sequential", "dca", "correct_mistakes")
 STATED: dict[tuple[str, float], dict[str, tuple[float, float | None]]] = {
     (STREAM, 0.5): {PLAIN: (1.00, 0.936)},
     (STREAM, 0.0): {PLAIN: (0.998, None)},
-    (FRESH, 0.5): {**dict.fromkeys(PAIRED, (0.284, 0.937)), "auc": (0.68, 0.938)},
-    (FRESH, 0.0): {**dict.fromkeys(PAIRED, (0.285, None)), "auc": (0.280, None)},
+    (PAIRS, 0.5): {**dict.fromkeys(PAIRED, (0.284, 0.937)), "auc": (0.68, 0.938)},
+    (PAIRS, 0.0): {**dict.fromkeys(PAIRED, (0.285, None)), "auc": (0.280, None)},
     (RESERVOIR, 0.5): dict.fromkeys(PAIRED, (0.291, 0.932)),
 }
-# What may lie between two means of ten runs: a reservoir's AUC (.932) is not fresh pairs' (.937).
+# What may lie between two means of ten runs: a reservoir's AUC (.932) is not that of pairs of the set (.937).
 ERRORS, AREAS = 0.010, 0.004
+# The best rule there is: classes whose means are 2 * 0.35 * sqrt(10) deviations apart.
+APART = 2 * SHIFT * math.sqrt(10)
+BEST_ERRORS, BEST_AREA = math.erfc(APART / math.sqrt(8)), 1 - math.erfc(APART / 2) / 2
 
 
 def drawn(draw: np.random.Generator, y: np.ndarray, offset: float) -> np.ndarray:
@@ -64,16 +70,19 @@ def one_run(seed: int, form: str, rule: str, offset: float) -> dict[str, float]:
     y = np.where(draw.random(ROUNDS) < SHARE, 1, -1)
     truth = np.where(np.arange(TEST) < TEST // 2, 1, -1)
     X, test = drawn(draw, y, offset), drawn(draw, truth, offset)
-    model: Any = PassiveAggressiveClassifier(C=C, average=True, intercept_scaling=1.0)
-    if form == FRESH:
-        y = np.where(np.arange(2 * ROUNDS) % 2, -1, 1)
-        X = drawn(draw, y, offset)
-        model = PairedClassifier(rule=rule, C=C, average=True, max_iter=1, tol=None, random_state=seed)
-        model.fit(X, y, rounds=np.arange(2 * ROUNDS).reshape(-1, 2))
-    else:
-        if form == RESERVOIR:
-            model = PairedClassifier(rule=rule, C=C, average=True, random_state=seed)
+    paired: dict[str, Any] = {"rule": rule, "C": C, "average": True, "random_state": seed}
+    model: Any
+    if form == STREAM:
+        model = PassiveAggressiveClassifier(C=C, average=True, intercept_scaling=1.0)
         model.partial_fit(X, y, classes=[-1, 1])
+    elif form == RESERVOIR:
+        model = PairedClassifier(**paired).partial_fit(X, y, classes=[-1, 1])
+    elif form == PAIRS:
+        model = PairedClassifier(sampler="pairs", max_iter=1, tol=None, **paired).fit(X, y)
+    else:
+        y = np.where(np.arange(2 * ROUNDS) % 2, -1, 1)
+        rounds = np.arange(2 * ROUNDS).reshape(-1, 2)
+        model = PairedClassifier(max_iter=1, tol=None, **paired).fit(drawn(draw, y, offset), y, rounds=rounds)
     scores = model.decision_function(test)
     moved = float(model.threshold_) if rule == "auc" else 0.0
     return {
@@ -93,8 +102,8 @@ def run(seeds: Iterable[int] = range(SEEDS), quick: bool = False) -> Outcome:
     """The table of both halves."""
     seeds = list(seeds)
     rows = []
-    for offset in (0.5, 0.0):
-        for form in (STREAM, RESERVOIR, FRESH):
+    for offset, forms in FORMS.items():
+        for form in forms:
             for rule in (PLAIN,) if form == STREAM else RULES:
                 runs = [one_run(seed, form, rule, offset) for seed in seeds]
                 rows.append(summed_up({"offset": offset, "examples": form, "rule": rule}, runs))
@@ -114,22 +123,28 @@ def _claims(table: Outcome, count: int) -> Iterable[Claim]:
                 got, slack = table.value("AUC", **where), AREAS * wider
                 text = f"{form}, {rule}: AUC {got:.4f}, stated {area}, allowed {slack:.4f} apart"
                 yield Claim(text, abs(got - area) <= slack)
-    for form in (RESERVOIR, FRESH):
-        areas = [table.value("AUC", offset=0.5, examples=form, rule=rule) for rule in RULES]
-        text = f"{form}: the AUC of the rules differs by {np.ptp(areas):.4f}, less than 0.003"
-        yield Claim(text, bool(np.ptp(areas) < 0.003))
-    gains = [
-        table.value("AUC", offset=0.5, examples=FRESH, rule=rule)
-        - table.value("AUC", offset=0.5, examples=RESERVOIR, rule=rule)
-        for rule in RULES
-    ]
-    text = (
-        f"fresh pairs have more AUC than a reservoir under every rule, {min(gains):+.4f} to {max(gains):+.4f}"
-    )
-    yield Claim(text, min(gains) > 0 and max(gains) < 0.01)
-    own = table.value("errors, own threshold", offset=0.5, examples=RESERVOIR, rule="auc")
-    text = f"auc with its running threshold: errors {own:.3f}, as the others have"
-    yield Claim(text, abs(own - 0.291) <= ERRORS * wider)
+    areas = {
+        form: [table.value("AUC", offset=0.5, examples=form, rule=rule) for rule in RULES]
+        for form in (RESERVOIR, PAIRS, FRESH)
+    }
+    for form, own in areas.items():
+        yield Claim(f"{form}: the AUC of the rules differs by {np.ptp(own):.4f}", bool(np.ptp(own) < 0.003))
+    for fewer, more in ((RESERVOIR, PAIRS), (PAIRS, FRESH)):
+        gains = np.subtract(areas[more], areas[fewer])
+        text = f"{more} have more AUC than {fewer}, by {gains.min():.4f} to {gains.max():.4f}"
+        yield Claim(text, bool(gains.min() > 0 and gains.max() < 0.01))
+    for rule in PAIRED:
+        errors = table.value("errors", offset=0.5, examples=FRESH, rule=rule)
+        area = table.value("AUC", offset=0.5, examples=FRESH, rule=rule)
+        text = (
+            f"fresh pairs, {rule}: errors {errors:.3f} and AUC {area:.4f}, the best there are "
+            f"{BEST_ERRORS:.3f} and {BEST_AREA:.4f}"
+        )
+        near = abs(errors - BEST_ERRORS) <= ERRORS * wider and abs(area - BEST_AREA) <= AREAS * wider
+        yield Claim(text, near)
+    threshold = table.value("errors, own threshold", offset=0.5, examples=RESERVOIR, rule="auc")
+    text = f"auc with its running threshold: errors {threshold:.3f}, as the others have"
+    yield Claim(text, abs(threshold - 0.291) <= ERRORS * wider)
 
 
 def figure(outcome: Outcome) -> Figure:
@@ -140,12 +155,12 @@ def figure(outcome: Outcome) -> Figure:
     names = (PLAIN, *RULES)
     measures = (("errors", 0.5), ("errors", 0.0), ("AUC", 0.5))
     for ax, (column, offset) in zip(axes, measures, strict=True):
-        for number, form in enumerate((STREAM, RESERVOIR, FRESH)):
+        for number, form in enumerate(FORMS[offset]):
             mine = [row for row in outcome.rows if row["offset"] == offset and row["examples"] == form]
-            places = [names.index(row["rule"]) + 0.16 * (number - 1) for row in mine]
+            places = [names.index(row["rule"]) + 0.16 * (number - 1.5) for row in mine]
             means, bands = zip(*(row[column] for row in mine), strict=True)
             ax.errorbar(means, places, xerr=bands, fmt="o", ms=5, lw=1.2, color=colour(number), label=form)
         ax.set_yticks(range(len(names)), names if ax is axes[0] else [], fontsize=9)
         ax.invert_yaxis()
-    axes[1].legend(frameon=False, fontsize=8)
+    axes[0].legend(frameon=False, fontsize=8)
     return picture

@@ -27,7 +27,7 @@ ANSWERS = (
 )
 PROTOCOL = (
     "1,000 separable examples (margin 0.1, radius 1) in 20 orders drawn at random, sorted by label, and "
-    "in an order that always shows the example with the worst margin next. Then 2,000 examples of "
+    "in an order that of all examples it errs on shows the one that teaches least. Then 2,000 examples of "
     "ellipses, one label in ten flipped: after each of the last 100 rounds the last and the averaged "
     "weights are tested on 4,000 others. Then a constructed stream: 4,000 points of the unit circle, "
     "one label in ten flipped, and at its end one point of length 2 sqrt(T) with a wrong label, longer "
@@ -40,18 +40,19 @@ ROUNDS, LAST, TEST, FLIPPED = 2000, 100, 4000, 0.1
 LONG = 4000  # rounds of the constructed stream
 
 
-def worst_first(X: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """An order that shows the Perceptron what it has the worst margin on, as long as it errs on any."""
+def least_gain_next(X: np.ndarray, y: np.ndarray, u: np.ndarray) -> np.ndarray:
+    """An order chosen to hurt: of all that it errs on, the Perceptron is shown what teaches least.
+
+    A mistake brings w nearer to u by y <u, x>; when there are none left, the others come.
+    """
     left, order, weights = np.ones(len(y), bool), [], np.zeros(X.shape[1])
     signed = X * y[:, None]
-    while left.any():
-        margins = np.where(left, signed @ weights, np.inf)
-        worst = int(margins.argmin())
-        if margins[worst] > 0:
-            break
-        weights += signed[worst]
-        left[worst] = False
-        order.append(worst)
+    gains = signed @ u
+    while (wrong := left & (signed @ weights <= 0)).any():
+        least = int(np.where(wrong, gains, np.inf).argmin())
+        weights += signed[least]
+        left[least] = False
+        order.append(least)
     return np.r_[np.array(order, int), np.flatnonzero(left)]
 
 
@@ -62,7 +63,7 @@ def in_orders(seed: int) -> tuple[dict[str, list[float]], float]:
     orders = {
         "drawn": [draw.permutation(COUNT) for _ in range(ORDERS)],
         "sorted by label": [np.argsort(y, kind="stable")],
-        "the worst next": [worst_first(X, y)],
+        "the least gain next": [least_gain_next(X, y, u)],
     }
     found = {
         name: [
@@ -151,7 +152,7 @@ def figure(outcome: Outcome) -> Figure:
     )
     at, mistakes = outcome.curves["orders: mistakes"]
     axes[0].plot(at, mistakes, "o", ms=3, label="orders drawn")
-    for number, name in enumerate(("sorted by label", "the worst next"), 1):
+    for number, name in enumerate(("sorted by label", "the least gain next"), 1):
         axes[0].axhline(outcome.value("most", what=name), color=f"C{number}", lw=1.5, label=name)
     axes[0].axhline(outcome.value("bound", what="drawn"), color="black", ls="--", lw=1.2, label="R²U²")
     axes[0].set(ylim=(0, None), xlabel="order (by its mistakes)", ylabel="mistakes")
