@@ -43,7 +43,8 @@ def test_numbers_of_numpy_become_plain():
 def test_a_table_in_three_forms():
     runs = [{"error": 0.25}, {"error": 0.75}]
     outcome = Outcome(
-        "E0: a title", [summed_up({"rule": "a|b"}, runs), {"rule": "c", "error": (2000.0, 3.0), "more": None}],
+        "E0: a title",
+        [summed_up({"rule": "a|b"}, runs), {"rule": "c", "error": (2000.0, 3.0), "more": None}],
         [Claim("it is so", True), Claim("error 0.5, wanted 0.4", False)],
     )  # fmt: skip
     assert outcome.columns == ["rule", "error", "more"]

@@ -33,7 +33,7 @@ PROTOCOL = (
 DATA: tuple[str, ...] = ()
 SEEDS, QUICK, SECONDS = 1, 1, 30
 WIDTH, RADIUS = 0.5, 1.6  # of the tube (half of it) and of the ball
-ROUNDS, FEW, LATE = 150, 40, 50  # of the animations; of the quick ones; the last ones, which are judged
+ROUNDS, FEW, LATE = 150, 40, 50  # of the animations; frames of the quick ones; rounds that are judged
 LOSSES: dict[str, Callable[[float, float], tuple[float, float]]] = {
     "mistake": losses.mistake, "hinge": losses.hinge, "squared hinge": losses.squared_hinge,
     "logistic": losses.logistic, "exponential": losses.exponential,
@@ -128,7 +128,7 @@ def run(seeds: Iterable[int] = range(SEEDS), quick: bool = False) -> Outcome:
                        ("losses", shapes())):  # fmt: skip
         curves |= made[0]
         told[name] = made[1]
-    curves |= moving(FEW if quick else ROUNDS)
+    curves |= moving(ROUNDS)
     last, average = (turned(curves[f"weights: {name}"]) for name in ("last", "average"))
     rows = [
         {"drawing": "margin", "what": "least margin of a point", "value": told["margin"]},
@@ -137,6 +137,7 @@ def run(seeds: Iterable[int] = range(SEEDS), quick: bool = False) -> Outcome:
         {"drawing": "losses", "what": "least distance above a mistake", "value": told["losses"]},
         {"drawing": "videos", "what": "degrees the last line turned at the end", "value": last},
         {"drawing": "videos", "what": "degrees the average turned at the end", "value": average},
+        {"drawing": "videos", "what": "frames", "value": FEW if quick else ROUNDS},
     ]  # fmt: skip
     claims = [
         Claim(f"every point keeps the margin: {told['margin']:.6f} at the least", told["margin"] > 1 - 1e-3),
@@ -239,21 +240,23 @@ def _animated(outcome: Outcome, title: str, names: tuple[str, ...]) -> Animation
                       lw=2.2 if name == "average" else 1.4)[0]
         for name in names
     }  # fmt: skip
+    frames = int(outcome.value("value", what="frames"))
     said = ax.text(0.02, 0.02, "", transform=ax.transAxes, fontsize=9)
     ax.set(xlim=(-4, 4), ylim=(-5.2, 5.2), xlabel="x1", ylabel="x2")
     ax.legend(frameon=False, fontsize=8, loc="upper right")
 
     def draw(frame: int) -> None:
-        seen, labels = X[: frame + 1], y[: frame + 1]
+        at = (frame + 1) * len(y) // frames - 1
+        seen, labels = X[: at + 1], y[: at + 1]
         for mark, sign in zip(marks, (1, -1), strict=True):
             mark.set_data(*seen[labels == sign].T)
-        now.set_data(*X[frame : frame + 1].T)
+        now.set_data(*X[at : at + 1].T)
         for name, line in lines.items():
-            first, second = weights[name][frame]
+            first, second = weights[name][at]
             length = np.hypot(first, second) or 1.0
             line.set_data(
                 [-9 * second / length, 9 * second / length], [9 * first / length, -9 * first / length]
             )
-        said.set_text(f"round {frame + 1}")
+        said.set_text(f"round {at + 1}")
 
-    return Animation(drawn, draw, len(y))
+    return Animation(drawn, draw, frames)
