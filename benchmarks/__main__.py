@@ -53,6 +53,7 @@ WORKS: dict[str, Callable[[bool], Work]] = {
     "text": texts.hashed,
     "files": files.reading,
     "passes": files.learning,
+    "shell": files.shell,
 }
 STARTS, SHAPES = "starts", "shapes"
 NAMES = [*WORKS, STARTS, SHAPES]

@@ -1,7 +1,10 @@
-"""Text to rows beside other readers; learning from a file, from its cache, and reading ahead."""
+"""Text to rows beside other readers; learning from a file, from its cache, reading ahead, from the shell."""
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -13,6 +16,11 @@ import onmargin as om
 from .contest import OTHER, PLAIN, SKLEARN, VW, Contestant, Work, line
 
 COLUMNS, PER_ROW, DISTINCT = 100_000, 60, 4_000  # rows that differ; they come again and again
+VW_LEARNS = """
+import sys, vowpalwabbit
+engine = vowpalwabbit.Workspace(arg_list=sys.argv[1:])
+print(engine.get_sum_loss() / engine.get_weighted_examples())
+"""
 
 
 class Texts:
@@ -104,3 +112,24 @@ def learning(quick: bool) -> Work:
         line(OTHER, "learn from cache / from text", "learn from cache", "one thread"),
     ]
     return Work("passes", texts.said, contestants, lines, repetitions=3)
+
+
+def shell(quick: bool) -> Work:
+    """PA-I with its progressive error from the shell, start of the process and all."""
+    texts = Texts(10 if quick else 500)
+    program = str(Path(sys.executable).with_name("onmargin"))
+
+    def said(*command: object) -> str:
+        return subprocess.run(list(map(str, command)), check=True, capture_output=True, text=True).stdout
+
+    def learn(_: None) -> float:
+        lines = said(program, "learn", texts.svmlight, "--algorithm", "pa1", "-C", 0.1, "--json")
+        return 1.0 - float(json.loads(lines.splitlines()[-1])["error"])
+
+    def vw(_: None) -> float:
+        options = ("-d", texts.vw, "--loss_function", "hinge", "--binary", "--quiet")
+        return 1.0 - float(said(sys.executable, "-c", VW_LEARNS, *options))
+
+    contestants = {"learn": Contestant(learn, float), "vw": Contestant(vw, float)}
+    lines = [line(VW, "onmargin learn FILE / vw", "learn", "vw", 1.0)]
+    return Work("shell", texts.said, contestants, lines, repetitions=3)

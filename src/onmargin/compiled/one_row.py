@@ -11,7 +11,7 @@ import numpy as np
 from .pairs import add_sums, gaussian
 from .parts import part, specialise
 
-LONGEST = 1e30  # a squared length beyond which a product in float32 may overflow
+LARGEST_SQUARE = 1e30  # a squared length beyond which a product in float32 may overflow
 REFUSED = -1.0  # what `exponents` and `gaussians` return in place of the row's squared length
 
 
@@ -27,7 +27,7 @@ def products(vectors, count, row, line, far, out):
     for at in range(stop):
         value = np.float64(kind(row.values[at]))
         own += value * value
-    if not own <= LONGEST:
+    if not own <= LARGEST_SQUARE:
         return REFUSED
     if own > far:
         for i in range(count):

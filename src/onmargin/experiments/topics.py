@@ -33,8 +33,10 @@ SEEDS, QUICK, SECONDS = 3, 1, 180
 LOWER = ("ranking loss", "one-error", "coverage")  # is better
 PASSES: dict[str, Any] = {"average": True, "intercept_scaling": 1.0, "max_iter": 2, "tol": None}
 LEARNERS: dict[str, Callable[[int], Any]] = {
-    "paired, correct_mistakes": lambda seed: PairedClassifier(C=1.0, random_state=seed, **PASSES),
-    "paired, auc": lambda seed: PairedClassifier(rule="auc", C=1.0, random_state=seed, **PASSES),
+    "paired, correct_mistakes": lambda seed: PairedClassifier(
+        C=1.0, rivals=None, random_state=seed, **PASSES
+    ),
+    "paired, auc": lambda seed: PairedClassifier(rule="auc", C=1.0, rivals=None, random_state=seed, **PASSES),
     "PA-I, ranking": lambda seed: PassiveAggressiveClassifier(
         C=1.0, multilabel="ranking", random_state=seed, **PASSES
     ),

@@ -21,7 +21,7 @@ from ..errors import OnmarginError, extra
 from .confusion import Confusion
 from .progress import Progress
 
-SHOWN = 20  # labels of which the whole matrix is drawn; of more, the pairs mixed up most often
+WHOLE_MATRIX = 20  # labels of which the whole matrix is drawn; of more, the pairs mixed up most often
 TOP = 10  # features of an output
 OUTPUTS = 30  # whose features are shown
 PACKAGES = ("numpy", "scipy", "numba", "scikit-learn")
@@ -142,7 +142,7 @@ def _confusion(seen: Confusion | None) -> str:
     if seen is None or not seen.counts:
         return ""
     labels, counts = seen.labels, seen.table()
-    if len(labels) > SHOWN:
+    if len(labels) > WHOLE_MATRIX:
         lines = [[str(mix.truth), str(mix.answer), f"{mix.times:,}"] for mix in seen.mixed(TOP)]
         head = f"<p>{len(labels):,} labels; the pairs that were mixed up most often:</p>"
         return head + _table(("true", "answered", "times"), lines)

@@ -21,7 +21,7 @@ QUOTE, NEWLINE = 34, 10
 NO_VALUE = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?")
 KINDS = ("number", "text")
 SAMPLE = 1000  # values that tell what a column holds
-LONGEST = 1 << 26  # bytes of one value that goes over lines
+LONGEST_VALUE = 1 << 26  # bytes of one value that goes over lines
 
 
 class CSVLines:
@@ -75,7 +75,7 @@ class CSVLines:
                 chunk = waiting._replace(text=np.concatenate([waiting.text, chunk.text]))
             waiting = None
             if self.newlines and np.count_nonzero(chunk.text == QUOTE) % 2:
-                if len(chunk.text) > LONGEST:
+                if len(chunk.text) > LONGEST_VALUE:
                     raise self._open(chunk)
                 waiting = chunk
             else:

@@ -14,7 +14,7 @@ import numpy as np
 from ..errors import BadFile, BadInput, NoFile, shown
 from .blocks import Source
 from .by_name import arriving
-from .opening import CHUNK, LONGEST, Chunk
+from .opening import CHUNK, LONGEST_LINE, Chunk
 
 POLL = 0.1  # seconds between two looks
 
@@ -66,8 +66,8 @@ class Arrivals:
         whole, self._rest = whole[:end], whole[end:]
         if last and self._rest:
             whole, self._rest = whole + self._rest + b"\n", b""
-        if len(self._rest) > LONGEST:
-            raise BadFile(f"{self.name}, line {self.line}: longer than {LONGEST >> 20} MiB; is it text?")
+        if len(self._rest) > LONGEST_LINE:
+            raise BadFile(f"{self.name}, line {self.line}: longer than {LONGEST_LINE >> 20} MiB; is it text?")
         if whole:
             text = np.frombuffer(whole, np.uint8)
             yield Chunk(text, self.name, self.line)

@@ -26,7 +26,7 @@ One: TypeAlias = "str | BinaryIO"
 Stream: TypeAlias = io.BufferedIOBase
 
 CHUNK = 4 << 20  # bytes
-LONGEST = 1 << 28  # bytes in a line: beyond that it is no text
+LONGEST_LINE = 1 << 28  # bytes in a line: beyond that it is no text
 NEWLINE = 10
 STDIN = "-"
 BOM = b"\xef\xbb\xbf"
@@ -141,8 +141,10 @@ class Lines:
                     filled = len(rest)
                     buffer[:filled] = rest
                 elif not at_end:
-                    if filled >= LONGEST:
-                        raise BadFile(f"{name}, line {line}: longer than {LONGEST >> 20} MiB; is it text?")
+                    if filled >= LONGEST_LINE:
+                        raise BadFile(
+                            f"{name}, line {line}: longer than {LONGEST_LINE >> 20} MiB; is it text?"
+                        )
                     buffer = buffer + bytearray(len(buffer))
                 if at_end:
                     return

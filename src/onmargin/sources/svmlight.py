@@ -16,7 +16,7 @@ from .opening import Chunk, Chunks, Lines, Paths
 from .parsing import svmlight as lines
 
 CHUNK = 4 << 20  # bytes
-FARTHEST = lines.FARTHEST + 1  # columns
+WIDEST = lines.LAST_INDEX + 1  # columns
 
 
 class IndexZero(BadFile):
@@ -79,8 +79,8 @@ class Svmlight:
                 desk = Desk(self, chunk, room, lowest, grouped)
             else:
                 before, desk = self.skipped, Desk(self, chunk, room, 0, grouped, unclear=True)
-                known, lowest = desk.lowest < FARTHEST, min(desk.lowest, 1)
-                if desk.width - lowest > (self.columns or FARTHEST):
+                known, lowest = desk.lowest < WIDEST, min(desk.lowest, 1)
+                if desk.width - lowest > (self.columns or WIDEST):
                     self.skipped = before
                     desk = Desk(self, chunk, room, lowest, grouped)  # refuses what is too wide
                 else:
@@ -105,13 +105,13 @@ class Desk:
         self.format, self.chunk, self.room = format, chunk, room
         self.text = read_only(chunk.text)
         self.bad: set[int] = set()  # rows, where bad lines are skipped
-        columns = format.columns if format.columns is not None and not unclear else FARTHEST
+        columns = format.columns if format.columns is not None and not unclear else WIDEST
         null = format.null
         rules = lines.Rules(
             lowest, columns, format.multilabel, null is not None, 0.0 if null is None else float(null)
         )
         state = np.zeros(10, np.int64)
-        state[lines.LOWEST], state[lines.GROUPED] = FARTHEST, grouped
+        state[lines.LOWEST], state[lines.GROUPED] = WIDEST, grouped
         while (error := lines.parse_lines(self.text, state, self.room, rules)) != lines.DONE:
             self._refuse(int(state[lines.AT]), int(state[lines.LENGTH]), error)
             state[lines.AT] = self._next_line(int(state[lines.AT]))
@@ -170,7 +170,7 @@ class Desk:
         """Indices in order; one that comes twice is refused."""
         room = self.room
         made = csr(
-            room.values[: self.entries], room.indices[: self.entries], room.starts[: self.rows + 1], FARTHEST
+            room.values[: self.entries], room.indices[: self.entries], room.starts[: self.rows + 1], WIDEST
         )
         made.has_sorted_indices = made.has_canonical_format = False
         made.sort_indices()

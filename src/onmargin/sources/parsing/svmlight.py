@@ -11,7 +11,16 @@ from .kept import kept, part
 from .words import SIGNED, ZEROS, U, byte_at, digits_in, number_in, word_at
 
 # Places in `state`, which the parser reads when it begins and writes when it stops.
-AT, ROWS, ENTRIES, LABELS, LATER, TANGLED, WIDTH, LOWEST, GROUPED, LENGTH = range(10)
+AT = 0  # the byte to go on with
+ROWS = 1  # written so far, and so are the next four
+ENTRIES = 2
+LABELS = 3
+LATER = 4  # numbers that Python is to read
+TANGLED = 5  # rows whose indices do not rise
+WIDTH = 6  # one beyond the greatest index met
+LOWEST = 7  # the least index met
+GROUPED = 8  # do lines have a qid? one of the next line
+LENGTH = 9  # of what is wrong in a line
 UNKNOWN, WITH, WITHOUT = 0, 1, 2  # GROUPED: do lines have a qid?
 
 # Why it stopped: at the end, or at what is wrong in a line (its place is in AT, its length in LENGTH).
@@ -42,7 +51,7 @@ WANTED = {
     NO_QID: "qid: after the label, as on the lines before",
     SOME_QID: "no qid:, as on the lines before",
 }
-FARTHEST = (1 << 31) - 2
+LAST_INDEX = (1 << 31) - 2
 QID = U(int.from_bytes(b"qid:", "little"))
 NULL = U(int.from_bytes(b"NULL", "little"))
 
@@ -113,7 +122,7 @@ def past_line(text: np.ndarray, at: int) -> int:
 
 @part
 def whole_number(text: np.ndarray, at: int, size: int) -> tuple[int, int]:
-    """Digits as a number, and where they end; beyond FARTHEST it stays there."""
+    """Digits as a number, and where they end; beyond LAST_INDEX it stays there."""
     if at + 8 <= size:
         word = word_at(text, at) ^ ZEROS
         count = digits_in(word)
@@ -121,7 +130,7 @@ def whole_number(text: np.ndarray, at: int, size: int) -> tuple[int, int]:
             return SIGNED(number_in(word, count)), at + count
     value = 0
     while U(byte_at(text, at) - 48) < U(10):
-        value = min(value * 10 + (byte_at(text, at) - 48), FARTHEST + 1)
+        value = min(value * 10 + (byte_at(text, at) - 48), LAST_INDEX + 1)
         at += 1
     return value, at
 
@@ -222,7 +231,7 @@ def parse(text: np.ndarray, state: np.ndarray, room: Room, rules: Rules) -> int:
                 if byte_at(text, at) != NEWLINE and byte_at(text, at) != HASH:
                     error = NO_PAIR
                 break
-            if index > FARTHEST:
+            if index > LAST_INDEX:
                 error = TOO_FAR
                 break
             lowest = min(lowest, index)
