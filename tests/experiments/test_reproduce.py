@@ -70,7 +70,7 @@ def test_one_experiment_its_files_and_the_report(tmp_path, capsys, monkeypatch):
     told, last = map(json.loads, done.stdout.splitlines())
     assert (done.returncode, told["name"], told["verdict"], told["kept"]) == (0, "circle", "holds", False)
     assert last == {"report": str(out / "report.html")} and all(claim["holds"] for claim in told["claims"])
-    table = list(csv.DictReader((out / "circle.csv").open()))
+    table = list(csv.DictReader(io.StringIO((out / "circle.csv").read_text())))
     assert len(table) == len(told["rows"]) and float(table[0]["asked"]) == told["rows"][0]["asked"][0]
     assert "| epsilon | stated |" in (out / "circle.md").read_text()
     assert (out / "circle.png").read_bytes().startswith(b"\x89PNG") and "<svg" in (

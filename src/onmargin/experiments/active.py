@@ -114,7 +114,8 @@ def figure(outcome: Outcome) -> Figure:
             right.bar(places, shares, 0.25, color=colour(number), label=learner)
     for ax in (left, right):
         ax.set_xticks(range(len(SMALL)), list(SMALL), rotation=25, ha="right", fontsize=8)
-        ax.legend(frameon=False, fontsize=8)
+        ax.legend(frameon=False, fontsize=8, ncols=2, loc="lower left" if ax is left else "best")
         percent(ax)
+    left.set_ylim(0.6)
     right.set_ylim(0, 1)
     return drawn

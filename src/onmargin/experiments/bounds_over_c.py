@@ -22,7 +22,7 @@ from ..estimators.passive_aggressive import PassiveAggressiveClassifier
 from ..estimators.perceptron import Perceptron
 from ..protocols.progressive import progressive
 from ..sources.datasets import Stream, ellipses, separable
-from .drawing import lines, panels
+from .drawing import colour, panels
 from .outcome import Claim, Outcome, summed_up
 
 if TYPE_CHECKING:
@@ -162,15 +162,13 @@ def figure(outcome: Outcome) -> Figure:
     drawn, axes = panels(*STREAMS)
     for ax, stream in zip(axes, STREAMS, strict=True):
         mine = [row for row in outcome.rows if row["stream"] == stream]
-        curves = {
-            f"{bound}, {learner}": (list(GRID), [row[bound][0] for row in mine])
-            for bound, learner in BOUNDS.items()
-            if mine[0][bound] is not None
-        }
-        lines(ax, curves, marker="")
-        for line, bound in zip(ax.get_lines(), [b for b in BOUNDS if mine[0][b] is not None], strict=True):
-            suffered = [row[LEFT[bound]][0] for row in mine]
-            ax.plot(GRID, suffered, "o", ms=4, color=line.get_color(), alpha=0.8)
+        for number, (bound, learner) in enumerate(BOUNDS.items()):
+            if mine[0][bound] is None:
+                continue
+            right = [row[bound][0] for row in mine]
+            style = "--" if bound == "A2" else "-"  # it lies on P1
+            ax.plot(GRID, right, style, color=colour(number), lw=1.8, label=f"{bound}, {learner}")
+            ax.plot(GRID, [row[LEFT[bound]][0] for row in mine], "o", ms=4, color=colour(number), alpha=0.8)
         ax.plot([], [], "o", ms=4, color="0.4", label="suffered")
         ax.legend(frameon=False, fontsize=8)
         ax.set(xscale="log", yscale="log", xlabel="C", ylabel="mistakes, or sum of squared losses")

@@ -90,7 +90,8 @@ def one_run(seed: int, name: str) -> dict[str, float]:
 def run(seeds: Iterable[int] = range(SEEDS), quick: bool = False) -> Outcome:
     """Every learner on every draw."""
     seeds = list(seeds)
-    rows, claims, worse = [], [], []
+    rows, worse = [], []
+    claims: list[Claim] = []
     for name, entry in LEARNERS.items():
         runs = [one_run(seed, name) for seed in seeds]
         row: dict[str, Any] = {"learner": name}
@@ -137,9 +138,9 @@ def figure(outcome: Outcome) -> Figure:
             mean, deviation = row[number]
             ax.barh(place, mean, xerr=deviation or None, color=colour(0), height=0.6, error_kw={"lw": 1})
             ax.plot([row[f"{number}, DOGMA"]] * 2, [place - 0.38, place + 0.38], color=colour(1), lw=2.5)
-        ax.plot([], [], color=colour(1), lw=2.5, label="DOGMA")
         kept = [f"{row['learner']} ({row['vectors'][0]:,.0f})" for row in mine]
         ax.set_yticks(range(len(mine)), kept, fontsize=8)
         ax.invert_yaxis()
-        ax.legend(frameon=False, fontsize=8)
+    axes[0].plot([], [], color=colour(1), lw=2.5, label="DOGMA")
+    axes[0].legend(frameon=False, fontsize=8)
     return drawn

@@ -29,6 +29,7 @@ def panels(
         ax.set_title(title, loc="left", fontsize=11)
         ax.spines[["top", "right"]].set_visible(False)
         ax.grid(alpha=0.25, lw=0.6)
+        ax.set_axisbelow(True)
     return figure, axes
 
 
@@ -71,13 +72,6 @@ def bars(ax: Axes, outcome: Outcome, column: str, names: Sequence[str], of: str,
     ax.grid(axis="y", visible=False)
 
 
-def closer(ax: Axes, values: Sequence[float], room: float = 0.15) -> None:
-    """Numbers that differ little: dots that do not begin at 0 need an axis that says so."""
-    least, most = min(values), max(values)
-    spare = room * (most - least) or 0.01
-    ax.set_xlim(least - spare, most + spare)
-
-
 def dots(ax: Axes, outcome: Outcome, column: str, names: Sequence[str], of: str, **where: object) -> None:
     """As `bars`, for numbers that lie far from 0 and close together: a point with its spread."""
     for place, name in enumerate(names):
@@ -91,6 +85,7 @@ def dots(ax: Axes, outcome: Outcome, column: str, names: Sequence[str], of: str,
         ax.annotate(f"{mean:.4g}", (mean, place), (0, 6), textcoords="offset points", ha="center", fontsize=8)
     ax.set_yticks(range(len(names)), list(names), fontsize=9)
     ax.set_ylim(len(names) - 0.4, -0.7)
+    ax.margins(x=0.14)
 
 
 def percent(ax: Axes, axis: str = "y") -> None:

@@ -177,11 +177,14 @@ def _draw_margin(ax: Axes, outcome: Outcome) -> None:
     for level, style in ((-1, "--"), (0, "-"), (1, "--")):
         ax.plot(across, (level - bias - first * across) / second, style, color="black", lw=1.2)
     length = np.hypot(first, second)
-    foot = np.array([-bias * first, -bias * second]) / length**2 + 1.2 * np.array([-second, first]) / length
+    foot = np.array([-bias * first, -bias * second]) / length**2 - 2.2 * np.array([-second, first]) / length
     head = foot + np.array([first, second]) / length**2
     ax.annotate("", head, foot, arrowprops={"arrowstyle": "<->", "color": "black"})
-    ax.annotate("1 / |w|", (foot + head) / 2, (6, 4), textcoords="offset points", fontsize=9)
-    ax.text(*(foot + 1.6 * np.array([-second, first]) / length), "w·x + b = 0 ", fontsize=9, ha="right")
+    ax.annotate(
+        "1 / |w|", (foot + head) / 2, (0, 7), textcoords="offset points", fontsize=9, ha="center", rotation=15
+    )
+    x, y = foot + 4.6 * np.array([-second, first]) / length
+    ax.text(x, y, "w·x + b = 0", fontsize=9, ha="center", bbox={"fc": "white", "ec": "none", "pad": 1})
     ax.set(xlim=(-3, 4.5), ylim=(-3, 4), xlabel="x1", ylabel="x2")
     ax.legend(frameon=False, fontsize=8, loc="lower right")
 
@@ -193,10 +196,10 @@ def _draw_tube(ax: Axes, outcome: Outcome) -> None:
     ax.fill_between(ends, middle - WIDTH, middle + WIDTH, color=colour(4), alpha=0.25, lw=0)
     for sign in (-1, 1):
         ax.plot(ends, middle + sign * WIDTH, "--", color="black", lw=0.9)
-    ax.annotate("", (2.2, np.interp(2.2, ends, middle) + WIDTH), (2.2, np.interp(2.2, ends, middle)),
+    ax.annotate("", (3.2, middle[1] + WIDTH), (3.2, middle[1]),
                 arrowprops={"arrowstyle": "<->", "color": "black", "shrinkA": 0, "shrinkB": 0})  # fmt: skip
-    ax.text(2.3, np.interp(2.2, ends, middle) + WIDTH / 2 - 0.1, "epsilon", fontsize=9)
-    ax.set(xlabel="x", ylabel="y")
+    ax.text(3.3, middle[1] + WIDTH / 2 - 0.08, "epsilon", fontsize=9)
+    ax.set(xlabel="x", ylabel="y", xlim=(-3.4, 4.3))
 
 
 def _draw_ball(ax: Axes, outcome: Outcome) -> None:
@@ -208,7 +211,7 @@ def _draw_ball(ax: Axes, outcome: Outcome) -> None:
     ax.plot(x, y, "+", ms=11, mew=2, color=colour(1))
     ax.annotate("", (x + RADIUS * 0.8, y + RADIUS * 0.6), (x, y),
                 arrowprops={"arrowstyle": "->", "color": "black", "shrinkA": 0, "shrinkB": 0})  # fmt: skip
-    ax.text(x + 0.42, y + 0.62, "epsilon", fontsize=9, rotation=36)
+    ax.text(x + 1.15, y + 1.05, "epsilon", fontsize=9, rotation=36, ha="center", va="center")
     ax.set(aspect="equal", xlabel="y1", ylabel="y2", xlim=(x - 2.4, x + 2.4), ylim=(y - 1.8, y + 1.8))
 
 

@@ -138,6 +138,7 @@ def figure(outcome: Outcome) -> Figure:
     axes[1].set(xscale="log", xlabel="gamma", ylabel="online error", ylim=(0, None))
     axes[1].legend(frameon=False, fontsize=8)
     lines(axes[2], outcome.panel("moving"), marker="")
-    axes[2].set(xlabel="rounds", ylabel="error of the last hundred", ylim=(0, None))
-    percent(axes[1]), percent(axes[2])
+    axes[2].set(xlabel="rounds", ylabel="error of the last hundred", ylim=(0, 0.9))
+    for ax in axes[1:]:
+        percent(ax)
     return drawn

@@ -53,7 +53,7 @@ def least_gain_next(X: np.ndarray, y: np.ndarray, u: np.ndarray) -> np.ndarray:
         weights += signed[least]
         left[least] = False
         order.append(least)
-    return np.r_[np.array(order, int), np.flatnonzero(left)]
+    return np.asarray(np.r_[np.array(order, int), np.flatnonzero(left)])
 
 
 def in_orders(seed: int) -> tuple[dict[str, list[float]], float]:
@@ -166,5 +166,6 @@ def figure(outcome: Outcome) -> Figure:
     axes[2].axhline(FLIPPED, color="black", ls=":", lw=1, label="labels flipped")
     axes[2].set_xticks((0, 1), ("last", "average"))
     axes[2].legend(frameon=False, fontsize=8, loc="upper right")
-    percent(axes[1]), percent(axes[2])
+    for ax in axes[1:]:
+        percent(ax)
     return drawn

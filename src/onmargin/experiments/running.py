@@ -10,6 +10,7 @@ import json
 import os
 import shutil
 import signal
+import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
@@ -186,6 +187,8 @@ def _keep(experiment: Experiment, outcome: Outcome, seconds: float, place: Path)
         figure = experiment.figure(outcome)
         figure.savefig(place / files[0], dpi=144)
         figure.savefig(place / files[1], metadata={"Date": None})
+    if "matplotlib.pyplot" in sys.modules:  # it keeps what was made through it
+        sys.modules["matplotlib.pyplot"].close(figure)
     for name, animation in experiment.animations(outcome).items():
         files.append(f"{name}.gif")
         save(animation, place / files[-1])
