@@ -14,7 +14,7 @@ from onmargin.sources import real
 from onmargin.sources.datasets import names as sets
 
 # Seconds each, in their quick form; the others are part of `all --quick` (test_reproduce.py, in `make soak`).
-SHORT = ("noise", "bounds_over_c", "aggressiveness", "last_and_average", "circle", "moderation", "active")
+SHORT = ("noise", "bounds_over_c", "aggressiveness", "last_and_average", "circle", "active")
 OF_THE_SPECIFICATION = {
     "E1": "noise", "E1b": "bounds_over_c", "E2": "aggressiveness", "E4": "last_and_average", "E7": "circle",
     "E8": "queries", "E10a": "imbalance", "E10b": "digits", "E10c": "letor", "E10d": "topics",

@@ -33,7 +33,7 @@ PROTOCOL = (
 DATA: tuple[str, ...] = ()
 SEEDS, QUICK, SECONDS = 1, 1, 30
 WIDTH, RADIUS = 0.5, 1.6  # of the tube (half of it) and of the ball
-ROUNDS, FEW, LATE = 150, 40, 50  # of the animations; frames of the quick ones; rounds that are judged
+ROUNDS, FEW, LATE = 150, 10, 50  # of the animations; frames of the quick ones; rounds that are judged
 LOSSES: dict[str, Callable[[float, float], tuple[float, float]]] = {
     "mistake": losses.mistake, "hinge": losses.hinge, "squared hinge": losses.squared_hinge,
     "logistic": losses.logistic, "exponential": losses.exponential,
