@@ -22,7 +22,7 @@ folder that ONMARGIN_DATA names. Exit code 1: a claim does not hold; 2: an exper
 
 def reproduce(
     names: Annotated[
-        list[str] | None, typer.Argument(help="Which ones. [all]", metavar="[NAME|all]...")
+        list[str] | None, typer.Argument(help="Which ones, or all. [all]", metavar="NAME")
     ] = None,
     out: Annotated[str, typer.Option(help="Where everything goes.", metavar="DIR")] = "out/reproduce",
     quick: Annotated[bool, typer.Option("--quick", help="Fewer repetitions; minutes in all.")] = False,
