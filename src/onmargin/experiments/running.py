@@ -82,30 +82,30 @@ def run(
         raise extra("matplotlib", "plots") from None
     folder.mkdir(parents=True, exist_ok=True)
     experiments = [Experiment(name, quick) for name in chosen(names)]
+    places = {each.name: folder / "kept" / f"{each.name}-{each.key()}" for each in experiments}
     found: dict[str, Result] = {}
     waiting = []
     for experiment in experiments:
-        kept = _kept(experiment, _place(folder, experiment))
+        kept = _kept(experiment, places[experiment.name])
         if kept is None:
             waiting.append(experiment)
         else:
             found[experiment.name] = kept
     waiting.sort(key=lambda experiment: -experiment.seconds)
-    for result in _played(waiting, folder, len(experiments), tell):
+    for result in _played(waiting, places, len(experiments), tell):
         found[result.name] = result
     results = [found[experiment.name] for experiment in experiments]
-    for experiment, result in zip(experiments, results, strict=True):
-        _write(experiment, result, folder)
+    for result in results:
+        _write(result, places[result.name], folder)
     from .report import page
 
     (folder / "report.html").write_text(page(results, folder), encoding="utf-8")
     return results
 
 
-def play(name: str, quick: bool, folder: str) -> Result:
-    """Run and draw one; what it came to is kept. (In a process of its own, where there are several.)"""
+def play(name: str, quick: bool, place: Path) -> Result:
+    """Run and draw one; what it came to is kept there. (In a process of its own, where there are several.)"""
     experiment = Experiment(name, quick)
-    place = _place(Path(folder), experiment)
     start = time.perf_counter()
     try:
         outcome = experiment.run()
@@ -118,13 +118,13 @@ def play(name: str, quick: bool, folder: str) -> Result:
     return Result(name, quick, outcome, seconds, False, files)
 
 
-def _played(waiting: list[Experiment], folder: Path, total: int, tell: Tell) -> Iterator[Result]:
+def _played(waiting: list[Experiment], places: dict[str, Path], total: int, tell: Tell) -> Iterator[Result]:
     done = total - len(waiting)
     workers = min(len(waiting), os.cpu_count() or 1)
     if workers < 2:
         for experiment in waiting:
             tell(experiment.name, done, total)
-            yield play(experiment.name, experiment.quick, str(folder))
+            yield play(experiment.name, experiment.quick, places[experiment.name])
         return
     pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_alone)
     with pool:
@@ -134,7 +134,7 @@ def _played(waiting: list[Experiment], folder: Path, total: int, tell: Tell) -> 
             while queue or running:
                 while queue and len(running) < workers:
                     first = queue.pop(0)
-                    running[pool.submit(play, first.name, first.quick, str(folder))] = first.name
+                    running[pool.submit(play, first.name, first.quick, places[first.name])] = first.name
                 tell(", ".join(running.values()), done, total)
                 finished, _ = wait(running, return_when=FIRST_COMPLETED)
                 for future in finished:
@@ -154,13 +154,10 @@ def _alone() -> None:
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threadpool_limits(1)
+    os.environ |= dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"), "1")  # what is loaded later
 
 
 # ---- what is kept
-
-
-def _place(folder: Path, experiment: Experiment) -> Path:
-    return folder / "kept" / f"{experiment.name}-{experiment.key()}"
 
 
 def _kept(experiment: Experiment, place: Path) -> Result | None:
@@ -208,7 +205,7 @@ def save(animation: Animation, path: Path) -> None:
             writer.grab_frame()
 
 
-def _write(experiment: Experiment, result: Result, folder: Path) -> None:
+def _write(result: Result, place: Path, folder: Path) -> None:
     """Tables and figures beside the report."""
     if result.broke:
         (folder / f"{result.name}.traceback.txt").write_text(result.broke, encoding="utf-8")
@@ -216,6 +213,5 @@ def _write(experiment: Experiment, result: Result, folder: Path) -> None:
         return
     (folder / f"{result.name}.csv").write_text(result.outcome.csv(), encoding="utf-8")
     (folder / f"{result.name}.md").write_text(result.outcome.markdown(), encoding="utf-8")
-    place = _place(folder, experiment)
     for name in result.files:
         shutil.copyfile(place / name, folder / name)
