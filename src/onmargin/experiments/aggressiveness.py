@@ -1,4 +1,4 @@
-"""The effect of C (S0, experiment 2; E2): under noise, after few and after many rounds, beside the bounds.
+"""The effect of C (S0, experiment 2; E2) under noise, after few and many rounds, beside the bounds.
 
 The ellipses of `noise`, labels as they are and one in ten flipped; C from 1e-4 to 1e2; online errors
 after 100, 400 and 4,000 rounds; right-hand sides of A4 (PA-I) and A6 (PA-II), each for the comparator

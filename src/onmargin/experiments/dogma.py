@@ -17,7 +17,7 @@ from ..estimators.passive_aggressive import PassiveAggressiveClassifier
 from ..estimators.perceptron import Perceptron
 from ..protocols.progressive import progressive
 from .drawing import colour, panels
-from .outcome import Claim, Outcome, spread
+from .outcome import Claim, Outcome, Row, spread
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -94,7 +94,7 @@ def run(seeds: Iterable[int] = range(SEEDS), quick: bool = False) -> Outcome:
     claims: list[Claim] = []
     for name, entry in LEARNERS.items():
         runs = [one_run(seed, name) for seed in seeds]
-        row: dict[str, Any] = {"learner": name}
+        row: Row = {"learner": name}
         for number in NUMBERS:
             theirs = getattr(entry, number)
             row[number] = None if theirs is None else spread(each[number] for each in runs)
@@ -108,7 +108,7 @@ def run(seeds: Iterable[int] = range(SEEDS), quick: bool = False) -> Outcome:
     return Outcome("DOGMA's demonstration: a noisy line, RBF kernel", rows, claims)
 
 
-def _claims(name: str, row: dict[str, Any], entry: Entry, within: float) -> Iterable[Claim]:
+def _claims(name: str, row: Row, entry: Entry, within: float) -> Iterable[Claim]:
     """Vectors within a tenth (one or two draws: 15 %), online errors within a point, averages near 10 %.
 
     What the last hypothesis comes to depends on the last few rounds: it is told only.

@@ -1,4 +1,4 @@
-"""One experiment as an object: what it says of itself, how it is run and drawn, what its result rests on."""
+"""One experiment as an object: what it says, how it is run and drawn, what its result rests on."""
 
 from __future__ import annotations
 

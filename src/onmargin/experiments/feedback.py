@@ -18,7 +18,7 @@ from ..estimators.tracking import ProjectedPerceptron, ShiftingPerceptron
 from ..protocols.progressive import progressive
 from ..sources.datasets import keyword_patterns, switching
 from .drawing import lines, panels, percent
-from .outcome import Claim, Curve, Outcome, summed_up
+from .outcome import Claim, Curve, Outcome, Row, summed_up
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -49,7 +49,7 @@ def late_error(run: Any, first: int, stop: int) -> float:
     return float(np.mean(np.asarray(run.predictions)[first:stop] != np.asarray(run.y)[first:stop]))
 
 
-def with_rewards(seed: int) -> tuple[list[dict[str, Any]], dict[str, Curve]]:
+def with_rewards(seed: int) -> tuple[list[Row], dict[str, Curve]]:
     """One stream, all learners: online error after a tenth and after all rounds, and as they come."""
     X, y = texts(seed)
     models: dict[str, Any] = {"Perceptron, all labels": Perceptron(intercept_scaling=1.0)}
@@ -68,7 +68,7 @@ def with_rewards(seed: int) -> tuple[list[dict[str, Any]], dict[str, Curve]]:
     return found, curves
 
 
-def moving(seed: int) -> tuple[list[dict[str, Any]], dict[str, Curve]]:
+def moving(seed: int) -> tuple[list[Row], dict[str, Curve]]:
     """One stream of targets: error over all rounds, over the second half of each target, and by hundreds."""
     X, y, _ = switching(TIMES, SWITCH, 20, seed=[14, seed])
     models: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""Facts of the Perceptron (S2; E4): any order of separable examples, and the last line beside the average.
+"""Facts of the Perceptron (S2; E4): separable examples in any order, the last line and the average.
 
 Separable: M <= R^2 U^2 whatever the order, also in one chosen to hurt. Not separable: the test error of
 the last hypothesis swings from round to round, the average's does not; and there are streams at whose end

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 Curve = tuple[list[float], list[float]]
+Row = dict[str, Any]  # by columns: numbers, texts, (mean, spread), None
 MEAN = "mean"  # (mean, spread) is kept as {"mean": ..., "spread": ...}: JSON has no tuples
 
 
@@ -25,7 +26,7 @@ class Outcome(NamedTuple):
     """Rows of numbers, texts or (mean, spread); curves (x, y) by name ("panel: line" in panels)."""
 
     title: str
-    rows: list[dict[str, Any]]
+    rows: list[Row]
     claims: list[Claim]
     curves: dict[str, Curve] = {}
 
@@ -62,7 +63,7 @@ class Outcome(NamedTuple):
         out = csv.writer(written, lineterminator="\n")
         out.writerow([part for name in self.columns for part in _parts(name, name in wide)])
         for row in self.rows:
-            cells: list[Any] = []
+            cells: list[object] = []
             for name in self.columns:
                 value = row.get(name, "")
                 if name in wide:
@@ -109,7 +110,7 @@ class Outcome(NamedTuple):
         if failed:
             raise AssertionError(f"{self.title}: {'; '.join(failed)}")
 
-    def value(self, column: str, **where: Any) -> float:
+    def value(self, column: str, **where: object) -> float:
         """The number in the one row where these columns say so; of a mean with its spread, the mean."""
         (found,) = (row[column] for row in self.rows if all(row.get(k) == v for k, v in where.items()))
         return float(found[0] if isinstance(found, tuple) else found)
@@ -126,7 +127,7 @@ def spread(values: Iterable[float]) -> tuple[float, float]:
     return float(numbers.mean()), float(numbers.std(ddof=1)) if len(numbers) > 1 else 0.0
 
 
-def summed_up(names: Mapping[str, Any], runs: list[dict[str, float]]) -> dict[str, Any]:
+def summed_up(names: Mapping[str, object], runs: list[dict[str, float]]) -> Row:
     """One row: names first, then every measure with its spread over the runs."""
     return {**names, **{key: spread(run[key] for run in runs) for key in runs[0]}}
 
@@ -151,7 +152,7 @@ def _escaped(words: Iterable[str]) -> list[str]:
     return [word.replace("|", "\\|") for word in words]
 
 
-def _packed(value: Any) -> Any:
+def _packed(value: object) -> object:
     """Plain values; NumPy's numbers as Python's."""
     if isinstance(value, tuple):
         mean, deviation = value
@@ -161,5 +162,5 @@ def _packed(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def _unpacked(value: Any) -> Any:
+def _unpacked(value: object) -> object:
     return (value[MEAN], value["spread"]) if isinstance(value, dict) and MEAN in value else value

@@ -1,4 +1,4 @@
-"""The page of `onmargin reproduce`: every experiment with figure, table, claims and verdict, in one file."""
+"""The page of `onmargin reproduce`: experiments with figure, table, claims and verdict, in one file."""
 
 from __future__ import annotations
 
