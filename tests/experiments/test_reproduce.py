@@ -148,7 +148,7 @@ def test_missing_data_is_one_line_and_the_others_go_on(tmp_path):
 
 
 def test_an_unknown_name_is_answered_with_a_near_one(tmp_path, capsys):
-    done = within(capsys, "reproduce", "nois", "--out", tmp_path)
+    done = within(capsys, "reproduce", "nois", "--out", tmp_path / "out")
     assert done.returncode == 2 and not done.stdout and not list(tmp_path.iterdir())
     assert done.stderr == "onmargin: there is no experiment 'nois'; did you mean 'noise'?\n"
     listed = within(capsys, "reproduce", "--list")

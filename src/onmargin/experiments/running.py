@@ -80,8 +80,9 @@ def run(
         import matplotlib.figure  # noqa: F401 (before anything is run that could not be drawn)
     except ImportError:
         raise extra("matplotlib", "plots") from None
-    folder.mkdir(parents=True, exist_ok=True)
     experiments = [Experiment(name, quick) for name in chosen(names)]
+    folder.mkdir(parents=True, exist_ok=True)
+    tell("what is known already", 0, len(experiments))
     places = {each.name: folder / "kept" / f"{each.name}-{each.key()}" for each in experiments}
     found: dict[str, Result] = {}
     waiting = []
@@ -123,8 +124,9 @@ def _played(waiting: list[Experiment], places: dict[str, Path], total: int, tell
     workers = min(len(waiting), os.cpu_count() or 1)
     if workers < 2:
         for experiment in waiting:
-            tell(experiment.name, done, total)
+            tell(f"{done} of {total}: {experiment.name}", done, total)
             yield play(experiment.name, experiment.quick, places[experiment.name])
+            done += 1
         return
     pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_alone)
     with pool:
@@ -135,7 +137,7 @@ def _played(waiting: list[Experiment], places: dict[str, Path], total: int, tell
                 while queue and len(running) < workers:
                     first = queue.pop(0)
                     running[pool.submit(play, first.name, first.quick, places[first.name])] = first.name
-                tell(", ".join(running.values()), done, total)
+                tell(f"{done} of {total}: {', '.join(running.values())}", done, total)
                 finished, _ = wait(running, return_when=FIRST_COMPLETED)
                 for future in finished:
                     del running[future]
