@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onmargin.experiments.outcome import Claim, Outcome, spread, summed_up
+from onmargin.experiments.outcome import Claim, Outcome, said, spread, summed_up
 
 NUMBERS = st.floats(allow_nan=False)
 CELLS = NUMBERS | st.integers(-(2**53), 2**53) | st.text(max_size=5) | st.none() | st.tuples(NUMBERS, NUMBERS)
@@ -57,6 +57,7 @@ def test_a_table_in_three_forms():
     text = outcome.markdown()
     assert "| a\\|b | 0.500 ± 0.354 | - |" in text
     assert "- **fails**: error 0.5" in text and "- holds: it" in text
+    assert said((0.00341, 0.0001)) == "0.00341 ± 0.00010" and said(0.123456) == "0.1235"
     assert "2,000 ± 3" in outcome.text() and "FAILS: error 0.5, wanted 0.4" in outcome.text()
     assert outcome.value("error", rule="a|b") == 0.5 and not outcome.holds
     with pytest.raises(AssertionError, match=r"E0: a title: error 0\.5, wanted 0\.4"):

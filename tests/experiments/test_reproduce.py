@@ -7,6 +7,7 @@ import csv
 import io
 import json
 import os
+import warnings
 from html.parser import HTMLParser
 from importlib import import_module
 from pathlib import Path
@@ -178,6 +179,21 @@ def test_what_is_kept_and_damaged_is_run_again(tmp_path, capsys):
     (place,) = (tmp_path / "kept").iterdir()
     (place / "outcome.json").write_text("{")
     assert json.loads(within(capsys, *words).stdout.splitlines()[0])["kept"] is False
+
+
+def test_what_learners_warn_of_is_in_the_report_and_nowhere_else(tmp_path, capsys, monkeypatch):
+    module = import_module("onmargin.experiments.noise")
+    best_line = module.best_line
+
+    def warning(X: object, y: object) -> float:
+        warnings.warn("this is <steep>", UserWarning, stacklevel=1)
+        return best_line(X, y)
+
+    monkeypatch.setattr(module, "best_line", warning)
+    for _ in range(2):  # the second time it is kept
+        done = within(capsys, "reproduce", "noise", "--quick", "--out", tmp_path)
+        assert done.returncode == 0 and not done.stderr
+        assert "While it ran: this is <steep>." in Page((tmp_path / "report.html").read_text()).texts
 
 
 @pytest.mark.soak

@@ -33,7 +33,7 @@ PROTOCOL = (
     "has the multiple of the generator's line that makes it tightest."
 )
 DATA: tuple[str, ...] = ()
-SEEDS, QUICK, SECONDS = 5, 5, 5
+SEEDS, QUICK, SECONDS = 5, 5, 2
 ROUNDS, TIMES = 4000, (100, 400, 4000)
 NOISES = (0.0, 0.1)
 GRID = tuple(float(C) for C in 10.0 ** np.arange(-4, 3))

@@ -36,7 +36,7 @@ PROTOCOL = (
     "were suffered. No bias."
 )
 DATA: tuple[str, ...] = ()
-SEEDS, QUICK, SECONDS = 5, 2, 10
+SEEDS, QUICK, SECONDS = 5, 2, 2
 ROUNDS, MARGIN, FLIPPED = 4000, 0.1, 0.1
 GRID = tuple(float(C) for C in 10.0 ** np.arange(-4, 2.5, 0.5))
 BOUNDS = {"P1": "Perceptron", "A2": "PA", "A4": "PA-I", "A6": "PA-II"}

@@ -26,7 +26,7 @@ PROTOCOL = (
     "estimated margin on all others."
 )
 DATA: tuple[str, ...] = ()
-SEEDS, QUICK, SECONDS = 5, 1, 20
+SEEDS, QUICK, SECONDS = 5, 1, 2
 ROUNDS = 10_000
 STATED = {0.1: 0.864, 0.15: 0.385, 0.2: 0.218, 0.3: 0.097, 0.4: 0.055, 0.5: 0.035}
 

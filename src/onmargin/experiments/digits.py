@@ -31,7 +31,7 @@ PROTOCOL = (
 )
 DATA = ("usps",)
 STAND_IN = "the draft names no set; USPS with induced imbalance is our choice"
-SEEDS, QUICK, SECONDS = 10, 2, 120
+SEEDS, QUICK, SECONDS = 10, 2, 30
 RAREST, C = 50.0, 0.01
 LEARNERS = ("one-against-all PA-I", "correct_mistakes", "dca", "sequential", "max_violators", "auc")
 

@@ -30,7 +30,7 @@ PROTOCOL = (
     "in per cent."
 )
 DATA: tuple[str, ...] = ()
-SEEDS, QUICK, SECONDS = 5, 1, 60
+SEEDS, QUICK, SECONDS = 5, 1, 5
 COUNT, FLIPPED = 10_000, 0.1
 FORM: dict[str, Any] = {"kernel": "rbf", "gamma": 1.0, "fit_intercept": False, "classes": (-1, 1)}
 NUMBERS = ("vectors", "online", "averaged", "last")  # of a row; all but the first in per cent

@@ -31,7 +31,7 @@ PROTOCOL = (
     "of the averaged weights."
 )
 DATA: tuple[str, ...] = ()
-SEEDS, QUICK, SECONDS = 1, 1, 30
+SEEDS, QUICK, SECONDS = 1, 1, 10
 WIDTH, RADIUS = 0.5, 1.6  # of the tube (half of it) and of the ball
 ROUNDS, FEW, LATE = 150, 10, 50  # of the animations; frames of the quick ones; rounds that are judged
 LOSSES: dict[str, Callable[[float, float], tuple[float, float]]] = {

@@ -32,7 +32,7 @@ PROTOCOL = (
 )
 DATA: tuple[str, ...] = ()
 STAND_IN = "word patterns after Kakade et al. stand in for the talk's banners, of which there are no data"
-SEEDS, QUICK, SECONDS = 3, 1, 30
+SEEDS, QUICK, SECONDS = 3, 1, 5
 ROUNDS, CLASSES, OWN, WORDS, NOISE = 100_000, 9, 20, 400, 0.05
 GAMMAS = (0.002, 0.02, 0.1, 0.3, 0.7)
 SWITCH, TIMES = 1000, 8

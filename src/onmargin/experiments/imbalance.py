@@ -36,7 +36,7 @@ PROTOCOL = (
     "with the rule's own), and the AUC."
 )
 DATA: tuple[str, ...] = ()
-SEEDS, QUICK, SECONDS = 10, 4, 60
+SEEDS, QUICK, SECONDS = 10, 4, 8
 ROUNDS, TEST, SHARE, SHIFT, C = 5000, 4000, 0.02, 0.35, 0.01
 RULES = ("sequential", "dca", "correct_mistakes", "max_violators", "auc")
 STREAM, RESERVOIR, PAIRS, FRESH = "stream", "reservoir", "pairs of the set", "fresh pairs"

@@ -32,7 +32,7 @@ PROTOCOL = (
 )
 DATA = ("news20",)
 STAND_IN = "rare words of 20 Newsgroups stand in for Keshet et al.'s recordings, which are not public"
-SEEDS, QUICK, SECONDS = 5, 1, 300
+SEEDS, QUICK, SECONDS = 5, 1, 60
 WORDS, FEW, RANGE = 20, 6, (22, 24)
 LEARNERS = ("PA-I", "auc", "auc, margin 1", "correct_mistakes", "dca")
 

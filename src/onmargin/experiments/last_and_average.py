@@ -34,7 +34,7 @@ PROTOCOL = (
     "than any weights can be by then. No bias."
 )
 DATA: tuple[str, ...] = ()
-SEEDS, QUICK, SECONDS = 5, 2, 15
+SEEDS, QUICK, SECONDS = 5, 2, 4
 ORDERS, COUNT, MARGIN = 20, 1000, 0.1
 ROUNDS, LAST, TEST, FLIPPED = 2000, 100, 4000, 0.1
 LONG = 4000  # rounds of the constructed stream

@@ -29,7 +29,7 @@ PROTOCOL = (
     "always, with one positive in fifty and with as many of both classes."
 )
 DATA: tuple[str, ...] = ()
-SEEDS, QUICK, SECONDS = 10, 4, 30
+SEEDS, QUICK, SECONDS = 10, 4, 3
 ROUNDS = 5000
 RULES = ("stream", "sequential", "dca", "correct_mistakes", "auc")
 

@@ -29,7 +29,7 @@ PROTOCOL = (
     "line is found by brute force over 720 angles on the very examples. Means over the repetitions."
 )
 DATA: tuple[str, ...] = ()
-SEEDS, QUICK, SECONDS = 10, 3, 15
+SEEDS, QUICK, SECONDS = 10, 3, 3
 ROUNDS, C, ANGLES = 4000, 0.001, 720
 LEVELS = {"instance": (0.0, 0.5, 1.0, 1.5, 2.0), "label": (0.0, 0.05, 0.1, 0.2, 0.3)}
 STEPS = {"PA": "pa", "PA-I": "pa1", "PA-II": "pa2"}

@@ -140,7 +140,8 @@ def said(value: object) -> str:
         mean, deviation = value
         if abs(mean) >= 1000:
             return f"{mean:,.0f} ± {deviation:,.0f}"
-        return f"{mean:.3f} ± {deviation:.3f}"
+        digits = 5 if 0 < abs(mean) < 0.01 else 3
+        return f"{mean:.{digits}f} ± {deviation:.{digits}f}"
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 

@@ -87,6 +87,8 @@ def _section(experiment: Experiment, result: Result, folder: Path) -> str:
         parts += [_image(folder / name, title) for name in result.files if not name.endswith(".svg")]
         parts.append(f'<div class="wide">{_numbers(outcome)}</div>')
         parts.append(f'<ul class="claims">{"".join(map(_claim, outcome.claims))}</ul>')
+        if result.warned:
+            parts.append(f'<p class="said">While it ran: {_safe("; ".join(result.warned))}.</p>')
         parts.append(f"<p>Verdict: {_mark(result.verdict)}.</p>")
     return "\n".join([*parts, "</section>"])
 

@@ -13,6 +13,7 @@ import signal
 import sys
 import time
 import traceback
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from multiprocessing import get_context
@@ -39,6 +40,7 @@ class Result(NamedTuple):
     files: tuple[str, ...] = ()  # figures, beside the report
     missing: str = ""  # data or packages that are not here, in one line
     broke: str = ""  # a traceback: a flaw of ours
+    warned: tuple[str, ...] = ()  # what learners had to say while it ran
 
     @property
     def verdict(self) -> str:
@@ -109,14 +111,17 @@ def play(name: str, quick: bool, place: Path) -> Result:
     experiment = Experiment(name, quick)
     start = time.perf_counter()
     try:
-        outcome = experiment.run()
+        with warnings.catch_warnings(record=True) as heard:
+            warnings.simplefilter("always")
+            outcome = experiment.run()
         seconds = time.perf_counter() - start
-        files = _keep(experiment, outcome, seconds, place)
+        warned = tuple(dict.fromkeys(" ".join(str(each.message).split()) for each in heard))
+        files = _keep(experiment, outcome, seconds, warned, place)
     except OnmarginError as error:
         return Result(name, quick, None, 0.0, False, missing=str(error))
     except Exception:
         return Result(name, quick, None, 0.0, False, broke=traceback.format_exc())
-    return Result(name, quick, outcome, seconds, False, files)
+    return Result(name, quick, outcome, seconds, False, files, warned=warned)
 
 
 def _played(waiting: list[Experiment], places: dict[str, Path], total: int, tell: Tell) -> Iterator[Result]:
@@ -170,12 +175,16 @@ def _kept(experiment: Experiment, place: Path) -> Result | None:
         files = tuple(map(str, told["files"]))
         if not all((place / name).exists() for name in files):
             return None
-        return Result(experiment.name, experiment.quick, outcome, float(told["seconds"]), True, files)
+        warned = tuple(map(str, told["warned"]))
+        seconds = float(told["seconds"])
+        return Result(experiment.name, experiment.quick, outcome, seconds, True, files, warned=warned)
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
-def _keep(experiment: Experiment, outcome: Outcome, seconds: float, place: Path) -> tuple[str, ...]:
+def _keep(
+    experiment: Experiment, outcome: Outcome, seconds: float, warned: tuple[str, ...], place: Path
+) -> tuple[str, ...]:
     """Outcome and figures, whose names are returned; `run.json` is written last: without it none is kept."""
     import matplotlib
 
@@ -191,7 +200,7 @@ def _keep(experiment: Experiment, outcome: Outcome, seconds: float, place: Path)
     for name, animation in experiment.animations(outcome).items():
         files.append(f"{name}.gif")
         save(animation, place / files[-1])
-    told = {"name": experiment.name, "seconds": seconds, "files": files}
+    told = {"name": experiment.name, "seconds": seconds, "files": files, "warned": warned}
     (place / "run.json").write_text(json.dumps(told), encoding="utf-8")
     return tuple(files)
 
