@@ -74,7 +74,7 @@ def unpaired(monkeypatch: pytest.MonkeyPatch, module: ModuleType) -> None:
     monkeypatch.setattr(module, "PairedClassifier", Unpaired)
 
 
-def letor_runs(seed: int, name: str, parts: object) -> dict[str, float]:
+def letor_runs(seed: int, name: str, parts: object, count: int) -> dict[str, float]:
     return {"MAP": 0.3, **{f"NDCG@{k}": 0.5 if name.startswith("Linear") else 0.4 for k in range(1, 11)}}
 
 
