@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from .. import __version__
-from . import algorithms, data, demo, label, learn, predict, show, sweep, warm
+from . import algorithms, data, demo, label, learn, predict, reproduce, show, sweep, warm
 from .light import lightly
 from .parameters import ANY
 
@@ -31,6 +31,7 @@ app.command("label", context_settings=ANY)(lightly(label.label))
 app.add_typer(data.app, name="data")
 app.command("algorithms")(algorithms.algorithms)
 app.command("warm")(lightly(warm.warm))
+app.command("reproduce")(reproduce.reproduce)
 app.command("demo")(lightly(demo.demo))
 
 

@@ -1,4 +1,4 @@
-"""Run one experiment and print its table and claims."""
+"""Run experiments and print tables and claims, without figures (`onmargin reproduce` has all of it)."""
 
 from __future__ import annotations
 
