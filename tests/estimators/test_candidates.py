@@ -1,4 +1,4 @@
-"""Choosing among candidates: against ten lines of NumPy, and against the learners of several classes."""
+"""Choosing among candidates: against ten lines of NumPy, and learners of several classes and of sets."""
 
 from __future__ import annotations
 
@@ -236,3 +236,103 @@ def test_a_pipeline_scores_its_groups_under_metadata_routing():
         assert pipe.score(X, chosen, qid=qid) == alone.score(scaled, chosen, qid)
         heavy = np.where(alone.predict(scaled, qid) == chosen, 1.0, 0.0)
         assert alone.score(scaled, chosen, qid, sample_weight=heavy) > alone.score(scaled, chosen, qid)
+
+
+# ---- several right ones
+
+
+def drawn_sets(seed=0, groups=30, width=5):
+    """Groups of 1 to 6 candidates, at least one of them right, in some all."""
+    X, chosen, qid = drawn(seed, groups, width)
+    return X, chosen | (np.random.default_rng(seed + 100).random(len(qid)) < 0.3), qid
+
+
+def oracle_of_sets(X, chosen, qid, step, C):
+    """Crammer et al. 2006, section 7, any Phi: r the lowest right one, q the highest other."""
+    weights = [np.zeros(X.shape[1])]
+    for rows in groups_in_order(qid):
+        w = weights[-1]
+        right, others = rows[chosen[rows]], rows[~chosen[rows]]
+        if len(others):
+            d = X[right[np.argmin(X[right] @ w)]] - X[others[np.argmax(X[others] @ w)]]
+            loss, size = max(0.0, 1 - w @ d), d @ d
+            tau = {"pa": loss / size, "pa1": min(C, loss / size), "pa2": loss / (size + 0.5 / C)}
+            w = w + (tau | {"perceptron": w @ d <= 0})[step] * d
+        weights.append(w)
+    return np.array(weights)
+
+
+@every_step
+def test_of_several_right_ones_the_lowest_is_moved_against_the_highest_other(step):
+    for seed, C in enumerate((1.0, 0.05)):
+        X, chosen, qid = drawn_sets(seed)
+        assert {0, 1} < {
+            int(chosen[rows].sum()) - (len(rows) == chosen[rows].sum()) for rows in groups_in_order(qid)
+        }  # sets, and groups that are right altogether
+        weights = oracle_of_sets(X, chosen, qid, step, C)
+        last = om.CandidateClassifier(step=step, C=C, **LAST).fit(X, chosen, qid)
+        mean = om.CandidateClassifier(step=step, C=C, average=True, **ONE_PASS).fit(
+            sp.csr_matrix(X), chosen, qid
+        )
+        assert last.t_ == 30
+        assert_allclose(last.coef_[0], weights[-1], rtol=1e-9, atol=1e-10)
+        assert_allclose(mean.coef_[0], weights[:-1].mean(axis=0), rtol=1e-9, atol=1e-10)
+
+
+@every_step
+def test_label_sets_are_candidates_in_blocks(step):
+    """The learners of label sets are this one with x placed in block y, all of a row's labels being right."""
+    draw, K = np.random.default_rng(2), 4
+    X = draw.normal(size=(80, 3))
+    Y = X @ draw.normal(size=(3, K)) + 0.5 * draw.normal(size=(80, K)) > 0
+    X, Y = X[Y.any(axis=1)], Y[Y.any(axis=1)]
+    if step == "perceptron":
+        rows = om.Perceptron(fit_intercept=False, average=False)
+    else:
+        rows = om.PassiveAggressiveClassifier(
+            step=step, C=0.3, fit_intercept=False, average=False, multilabel="ranking"
+        )
+    rows.partial_fit(X, Y.astype(int), classes=range(K))
+    table, _, qid = in_blocks(X, np.zeros(len(X), int), K)
+    model = om.CandidateClassifier(step=step, C=0.3, **LAST).fit(table, Y.ravel(), qid)
+    assert_allclose(model.coef_.reshape(K, 3), rows.coef_, rtol=1e-9, atol=1e-9)
+
+
+def test_the_passive_aggressive_bound_holds_for_sets_of_general_features():
+    """Lemma 1 with |Phi_r - Phi_q|^2: sum tau (2 l - tau n^2 - 2 l(u)) <= |u|^2, for any u."""
+    X, chosen, qid = drawn_sets(4, groups=60)
+    weights = oracle_of_sets(X, chosen, qid, "pa1", 0.5)
+    played = om.CandidateClassifier(C=0.5, **LAST).fit(X, chosen, qid)
+    assert_allclose(played.coef_[0], weights[-1], atol=1e-10)
+    for u in np.random.default_rng(0).normal(size=(20, X.shape[1])):
+        total = 0.0
+        for w, after, rows in zip(weights, weights[1:], groups_in_order(qid), strict=False):
+            others = rows[~chosen[rows]]
+            if len(others):
+                right = rows[chosen[rows]]
+                d = X[right[np.argmin(X[right] @ w)]] - X[others[np.argmax(X[others] @ w)]]
+                tau = (after - w) @ d / (d @ d)
+                total += tau * (2 * max(0.0, 1 - w @ d) - tau * (d @ d) - 2 * max(0.0, 1 - u @ d))
+        assert total <= u @ u + 1e-9
+
+
+def test_the_right_ones_are_ranked_above_the_others():
+    draw = np.random.default_rng(9)
+    X, qid = draw.normal(size=(600, 4)), np.repeat(np.arange(100), 6)
+    chosen = X @ [1.0, -2.0, 0.5, 0.0] > 0.4
+    some = np.isin(qid, np.flatnonzero(np.bincount(qid, chosen)))
+    X, chosen, qid = X[some], chosen[some], qid[some]
+    model = om.CandidateClassifier(random_state=0).fit(X, chosen, qid)
+    scores = model.decision_function(X)
+    assert om.metrics.ranking_loss(*(in_lists(part, qid) for part in (chosen, scores))) < 0.05
+    assert model.score(X, chosen, qid) == 1.0 - om.metrics.one_error(chosen, scores, qid=qid)
+    two = model.predict(X, qid, top=2)
+    for rows in groups_in_order(qid):
+        assert set(np.flatnonzero(two[rows])) == set(np.argsort(-scores[rows], kind="stable")[:2])
+    assert model.predict(X, qid, top=10).all()
+    assert_array_equal(model.predict(X, qid, top=1), model.predict(X, qid))
+
+
+def in_lists(values, qid):
+    """A row for every group of six."""
+    return np.asarray(values, float).reshape(-1, 6)

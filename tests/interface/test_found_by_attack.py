@@ -72,9 +72,9 @@ def test_bad_parameters_of_bbq_are_refused_before_it_answers():
 
 
 def test_what_cannot_be_merged_says_so_before_others_are_looked_at():
-    fitted = om.ShiftingPerceptron().partial_fit(X, Y, classes=[0, 1])
-    with pytest.raises(BadInput, match="keeps more than weights"):
-        om.merge([fitted, om.ShiftingPerceptron()])
+    fitted = om.Perceptron(kernel="rbf").partial_fit(X, Y, classes=[0, 1])
+    with pytest.raises(BadInput, match="Perceptron cannot be averaged: it keeps vectors"):
+        om.merge([fitted, om.Perceptron()])
     with pytest.raises(NotFittedError):
         om.merge([om.Perceptron().fit(X, Y), om.Perceptron()])
 

@@ -140,7 +140,11 @@ REFUSED = {
         "other labels",
     ),
     "other names": (lambda: om.merge([dicts("xy"), dicts("yx")]), "other labels or features"),
-    "Pegasos": (lambda: om.merge([om.Pegasos(tol=None).fit(X, Y)] * 2), "more than weights"),
+    "vectors": (
+        lambda: om.merge([om.Pegasos(kernel="linear", tol=None, max_iter=1).fit(X, Y)] * 2),
+        "keeps vectors",
+    ),
+    "those that ask": (lambda: om.merge([om.BBQ().fit(X / 9, Y)] * 2), "of those that ask: estimator_"),
     "too few weights": (lambda: om.merge([perceptron()] * 2, weights=[1.0]), "one number"),
     "negative weights": (lambda: om.merge([perceptron()] * 2, weights=[2.0, -1.0]), "at least 0"),
     "no weight at all": (lambda: om.merge([perceptron()] * 2, weights=[0.0, 0.0]), "not all 0"),

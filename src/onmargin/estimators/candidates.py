@@ -1,4 +1,4 @@
-"""General feature maps Phi(x, y): a row per candidate, one of them chosen."""
+"""General feature maps Phi(x, y): a row per candidate, one of them chosen, or several."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Self
 
 import numpy as np
 
-from ..errors import BadInput
+from ..errors import BadInput, require_whole
 from ..features.matrices import read_only
 from ..interface.draws import generator_of
 from ..interface.fields import Averaged, Intercept, Passes, Shuffled, above_zero, flag, learner, one_of, plain
@@ -32,7 +32,7 @@ NOT_OF_GROUPS = dict.fromkeys(
         "check_dict_unchanged", "check_fit_idempotent", "check_fit_check_is_fitted", "check_n_features_in",
         "check_fit2d_predict1d",
     ),
-    "rows are candidates of groups, one chosen in each; the check calls fit(X, y) without groups and with "
+    "rows are candidates of groups, some chosen in each; the check calls fit(X, y) without groups and with "
     "other values of y",
 )  # fmt: skip
 
@@ -44,6 +44,10 @@ class CandidateClassifier(Grouped, Passes, Shuffled, Intercept, Averaged):
     A round is a group of rows Phi(x, y), y being the candidates of x, and the row r that was right; s is the
     best-scored other: w += tau (Phi_r - Phi_s), tau = min(C, [1 - <w, Phi_r - Phi_s>]_+ / |Phi_r - Phi_s|^2)
     (PA-I). Structured outputs are learned from candidate lists in the same way.
+
+    Several rows of a group may be right: they are to rank above all others, and r is the lowest-scored of
+    them. A group whose rows are all right asks for nothing. `decision_function` ranks, `predict(X, qid,
+    top=n)` marks the n best of every group.
 
     Where the structures are too many to be listed, give `decode` and `features`: then X is a list of inputs
     and `chosen` the list of their right structures, whatever these are to your functions; `predict(X)` gives
@@ -117,7 +121,10 @@ class CandidateClassifier(Grouped, Passes, Shuffled, Intercept, Averaged):
         return chosen | {"sampler": "", "reservoir": 1, "sets": False}
 
     def fit(self, X: object, chosen: object, qid: object = None) -> Self:
-        """Learn from scratch (`warm_start`: go on): a row per candidate, true where right, its group."""
+        """Learn from scratch (`warm_start`: go on): a row per candidate, true where right, its group.
+
+        One row of every group is right, or several are (of groups of any size).
+        """
         fresh = not (self.warm_start and self._model is not None)
         if self._given():
             return self._learn_structures(X, chosen, qid, fresh, True)
@@ -188,25 +195,37 @@ class CandidateClassifier(Grouped, Passes, Shuffled, Intercept, Averaged):
         return (members, starts), truth[members] > 0
 
     @answers
-    def predict(self, X: object, qid: object = None) -> np.ndarray | list[object]:
-        """True on the highest-scored row of every group (of equal ones, the first); or the structures."""
+    def predict(self, X: object, qid: object = None, top: int = 1) -> np.ndarray | list[object]:
+        """True on the `top` highest-scored rows of every group (of equal ones, the first); or the structures.
+
+        Of a group that has fewer rows all are marked.
+        """
+        require_whole("top", top)
         if self.decode is not None:
             refuse_groups(qid)
+            if top != 1:
+                raise BadInput(
+                    f"top={top} goes with listed candidates; decode= gives the best structure only"
+                )
             return self._decoded(X)
-        return self._best_rows(X, qid)
+        return self._best_rows(X, qid, top)
 
-    def _best_rows(self, X: object, qid: object) -> np.ndarray:
+    def _best_rows(self, X: object, qid: object, top: int = 1) -> np.ndarray:
         scores = self.decision_function(X)
         groups, count = read_groups(qid, len(scores))
         best = np.lexsort((np.arange(len(scores)), -scores, groups))
         firsts = np.searchsorted(groups[best], np.arange(count))
         answer = np.zeros(len(scores), bool)
-        answer[best[firsts]] = True
+        answer[best] = np.arange(len(best)) - firsts[groups[best]] < top
         return answer
 
     @answers
     def score(self, X: object, chosen: object, qid: object = None, sample_weight: object = None) -> float:
-        """The share of groups whose right row was found; a group weighs as the mean of its rows' weights."""
+        """The share of groups whose best row is right; a group weighs as the mean of its rows' weights.
+
+        Where several rows are right that is 1 less the one-error (`om.metrics`, with `decision_function`, has
+        the others).
+        """
         if self.decode is not None:
             refuse_groups(qid)
             return share_found(self._decoded(X), listed("y", chosen), sample_weight)
@@ -237,7 +256,7 @@ def share_found(answer: Sequence[object], right: Sequence[object], sample_weight
 
 
 def read_chosen(chosen: object, groups: np.ndarray, count: int) -> np.ndarray:
-    """0 and 1, one 1 in every group."""
+    """0 and 1, some 1 in every group."""
     if chosen is None:
         raise BadInput("CandidateClassifier requires y to be passed, but the target y is None")
     given = np.asarray(chosen)
@@ -246,16 +265,18 @@ def read_chosen(chosen: object, groups: np.ndarray, count: int) -> np.ndarray:
     if given.dtype == object and all(isinstance(value, bool | np.bool_) for value in given.ravel()):
         given = given.astype(bool)
     if given.shape != groups.shape:
-        raise BadInput(f"chosen has shape {given.shape}; wanted ({len(groups)},), true on one row a group")
-    if given.dtype.kind not in "biuf" or not np.isin(given, (0, 1)).all():
-        raise BadInput("chosen has other entries than true and false; wanted true on one row of every group")
-    truth = np.asarray(given, np.float64)
-    found = np.bincount(groups, truth, minlength=count)
-    if (found != 1).any():
-        bad = int(np.argmax(found != 1))
-        rows = np.flatnonzero(groups == bad)[:3].tolist()
         raise BadInput(
-            f"the group of rows {rows} ... has {int(found[bad])} chosen rows; wanted one in every group; "
-            "drop the group, or split it"
+            f"chosen has shape {given.shape}; wanted ({len(groups)},), true on the right rows of every group"
+        )
+    if given.dtype.kind not in "biuf" or not np.isin(given, (0, 1)).all():
+        raise BadInput(
+            "chosen has other entries than true and false; wanted true on the right rows of every group"
+        )
+    truth = np.asarray(given, np.float64)
+    none = np.bincount(groups, truth, minlength=count) == 0
+    if none.any():
+        rows = np.flatnonzero(groups == int(np.argmax(none)))[:3].tolist()
+        raise BadInput(
+            f"the group of rows {rows} ... has 0 chosen rows; wanted one or more in every group; drop it"
         )
     return truth

@@ -11,15 +11,16 @@ from ..errors import BadInput
 from .fixed import is_unfixed
 from .learner import Learner
 
+FOUND = ("objective_", "dual_gap_")  # what a fit found out about its own weights
+
 
 def mixed(learners: Sequence[Learner], shares: np.ndarray) -> Learner:
     """A learner with the mean of the weights; what cannot be averaged is refused with the reason."""
     first = learners[0]
-    if not first._fitted().mergeable:
-        raise BadInput(f"{type(first).__name__} keeps more than weights; its models cannot be averaged")
+    refuse(first)
     models = [learner._fitted() for learner in learners]
-    if any(model.kind == "kernel" for model in models):
-        raise BadInput("got a kernel learner, which keeps vectors; wanted linear models of one kind")
+    for other in learners:
+        refuse(other)
     for other, model in zip(learners, models, strict=True):
         shape = (type(other), model.start.outputs, other.n_features_in_)
         if shape != (type(first), models[0].start.outputs, first.n_features_in_):
@@ -30,11 +31,20 @@ def mixed(learners: Sequence[Learner], shares: np.ndarray) -> Learner:
         if bool(other.fit_intercept) != bool(first.fit_intercept):
             raise BadInput("some of the models have an intercept and some have none; wanted one kind")
     value = next((other._bias for other in learners if other._bias), 0.0)
-    scales = [other._bias / value if value else 0.0 for other in learners]
+    scales = [other._bias / value if value else 1.0 for other in learners]
     merged = copy.deepcopy(first)
-    merged._fitted().merge(models, shares, scales, first.n_features_in_)
     _fix(merged, learners, value)
+    merged._fitted().merge(models, shares, scales, first.n_features_in_)
+    for name in FOUND:
+        merged.__dict__.pop(name, None)
     return merged
+
+
+def refuse(learner: Learner) -> None:
+    """Say why models like this one cannot be averaged."""
+    why = learner._fitted().not_merged_because
+    if why:
+        raise BadInput(f"{type(learner).__name__} cannot be averaged: {why}")
 
 
 def _fix(merged: Learner, learners: Sequence[Learner], constant: float) -> None:

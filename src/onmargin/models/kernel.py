@@ -40,7 +40,6 @@ class KernelModel(Model):
     kind = "kernel"
     may_share = False
     keeps_rows = False  # is a coefficient one row's, however often it comes?
-    mergeable = False
     parts: tuple[str, ...] = ()  # the subclass's arrays, for copies and files
     whole_share = 1.0  # of a row that two classes share
     most: int | None = None  # rows to a block, where it is not chosen by itself (tests)

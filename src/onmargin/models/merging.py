@@ -1,17 +1,57 @@
-"""The mean of models learned apart: of plain weights in shares, of uncertain ones by their precision."""
+"""The mean of models learned apart: of weights in shares, of uncertain ones by their precision.
+
+What else a Space keeps is made such that its weights, and their average, are the mean, and that the rounds to
+come are those of a learner that has been there for as many rounds as all of them together (see `FOLLOWS`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.optimize import brentq
 
+from ..learn.spaces import norms
+from ..learn.spaces.adagrad import threshold_at
 from ..learn.spaces.arrays import SQUARE
-from ..learn.vocabulary import BAR
+from ..learn.spaces.pegasos import grid_after, turn
+from ..learn.vocabulary import (
+    ANCHOR,
+    BAR,
+    BATCH,
+    COIN_LARGEST,
+    COIN_LAST,
+    COIN_SPREAD,
+    COIN_WEALTH,
+    DELTA,
+    FADED,
+    FADING_MOVES,
+    FADING_SCALE,
+    FREE_BIAS,
+    LAM,
+    LINK_SCALE,
+    NORM_LAST,
+    PEGASOS_LAST,
+    PEGASOS_LENGTH,
+    PEGASOS_MOVES,
+    PEGASOS_SIGMA,
+    PEGASOS_SPREAD,
+    SUFFIX,
+    SUFFIX_EARLY,
+    SUFFIX_LATER,
+    SUFFIX_NEXT,
+    Q,
+)
 
 if TYPE_CHECKING:
     from .weights import Model
+
+
+living: Callable[..., np.ndarray] = norms.living
+
+Scales = Sequence[float]
+"""What the weight of each model's constant coordinate is multiplied by."""
 
 
 def is_uncertain(model: Model) -> bool:
@@ -19,10 +59,21 @@ def is_uncertain(model: Model) -> bool:
     return "sigma" in model.row.space.fields
 
 
-def merge(
-    model: Model, others: Sequence[Model], shares: np.ndarray, scales: Sequence[float], width: int
-) -> None:
+def why_not(model: Model) -> str:
+    """The reason why models of this kind cannot be averaged; empty where they can."""
+    space = model.row.space
+    if model.kind == "kernel":
+        return "it keeps vectors, and those of several models are no mean of anything; leave kernel= out"
+    if space.mergeable or is_uncertain(model) or space.name in FOLLOWS:
+        return ""
+    return (
+        f"its weights follow from sums by your function {space.name!r}, which gives none back; use space='l2'"
+    )
+
+
+def merge(model: Model, others: Sequence[Model], shares: np.ndarray, scales: Scales, width: int) -> None:
     """The mean of models (itself among them) in these shares; `scales`: of their constant coordinates."""
+    model.clock = sum(other.clock for other in others)
     tables = []
     for other, scale in zip(others, scales, strict=True):
         table = _kept(other.mean_weights(), width)
@@ -34,8 +85,9 @@ def merge(
         mean = sum(share * table for share, table in zip(shares, tables, strict=True))
         _put(model.space.weights, np.asarray(mean), width)
     model.space.drift[...] = 0.0
+    if model.row.space.name in FOLLOWS:
+        FOLLOWS[model.row.space.name](model, Parts(others, shares, scales, width))
     model.memory[BAR] = sum(s * other.memory[BAR] for s, other in zip(shares, others, strict=True))
-    model.clock = sum(other.clock for other in others)
 
 
 def _kept(array: np.ndarray, width: int) -> np.ndarray:
@@ -103,3 +155,154 @@ def _by_matrices(
         else:
             mean[:] = found @ sums
     _put(model.space.weights, mean, width)
+
+
+# ---- what follows from weights that are a mean: `model.space.weights` holds them, the clock is all rounds
+
+
+class Parts:
+    """The models that are merged."""
+
+    def __init__(self, models: Sequence[Model], shares: np.ndarray, scales: Scales, width: int) -> None:
+        self.models, self.shares, self.scales, self.width = models, shares, scales, width
+
+    def summed(self, name: str, like: np.ndarray, power: int) -> np.ndarray:
+        """The sum of an array over all of them; of the constant coordinate in its unit, to this power."""
+        total = np.zeros(like.shape)
+        for model, scale in zip(self.models, self.scales, strict=True):
+            lines = _kept(getattr(model.space, name), self.width)
+            lines[-1] *= scale**-power if scale else 0.0
+            total[: self.width] += lines[:-1]
+            total[-1] += lines[-1]
+        return total
+
+
+def _stays(model: Model, parts: Parts) -> None:
+    """Weights are all there is (a ball's centre)."""
+
+
+def _fading(model: Model, parts: Parts) -> None:
+    """w = v from here on; the shifting Perceptron counts the moves of all."""
+    ledger = model.space.ledger
+    ledger[FADING_SCALE] = 1.0
+    ledger[FADING_MOVES] = sum(other.space.ledger[FADING_MOVES] for other in parts.models)
+    model.hyper.numbers[FADED] = model.clock
+    _settle(model)
+
+
+def _adagrad(model: Model, parts: Parts) -> None:
+    """theta = w (delta + s), s^2 being the squares of all."""
+    space = model.space
+    space.squares[...] = parts.summed("squares", space.squares, 2)
+    space.theta[...] = space.weights * (model.hyper.numbers[DELTA] + np.sqrt(space.squares))
+
+
+def _soft(model: Model, parts: Parts) -> None:
+    """|theta| = |w| (delta + s) + the threshold of all rounds; where w is 0, the thetas' sum within it."""
+    space, mean = model.space, model.space.weights.astype(float)
+    threshold, divisor = threshold_at(model.clock + 1, model.hyper), np.ones(mean.shape)
+    if space.squares.size:
+        space.squares[...] = parts.summed("squares", space.squares, 2)
+        divisor = model.hyper.numbers[DELTA] + np.sqrt(space.squares)
+    below = np.clip(parts.summed("weights", mean, 1), -threshold, threshold)
+    space.weights[...] = np.where(mean != 0.0, mean * divisor + np.sign(mean) * threshold, below)
+
+
+def _coin(model: Model, parts: Parts) -> None:
+    """The mean wealth, and theta = w (T + 1) / Omega.
+
+    There is more wealth where |theta| would be above T: the next bet would be more than all of it.
+    """
+    space, ledger, rounds = model.space, model.space.ledger, model.clock
+    mean = space.weights.astype(float)
+    each = [other.hyper.numbers[DELTA] * other.space.ledger[COIN_WEALTH] for other in parts.models]
+    least = float(np.linalg.norm(mean)) * (rounds + 1) / max(rounds, 1)
+    wealth = max(float(parts.shares @ each), least)
+    space.weights[...] = mean * (rounds + 1) / wealth
+    ledger[COIN_WEALTH] = wealth / model.hyper.numbers[DELTA]
+    ledger[COIN_LARGEST] = max(other.space.ledger[COIN_LARGEST] for other in parts.models)
+    ledger[COIN_SPREAD], ledger[COIN_LAST] = rounds * wealth / (rounds + 1), rounds
+
+
+def _pegasos(model: Model, parts: Parts) -> None:
+    """z = lam T (w - prior), as if all T batches so far had predicted with w: so has every average."""
+    space, ledger, numbers = model.space, model.space.ledger, model.hyper.numbers
+    batches = turn(model.clock + 1, numbers[BATCH]) - 1.0
+    mean = space.weights.astype(float)
+    z = numbers[LAM] * batches * (mean - (space.prior if space.prior.size else 0.0))
+    sums = z / max(batches, 1.0)  # of z_t / (t - 1), for each batch
+    if numbers[FREE_BIAS]:
+        z[-1] = sums[-1] = mean[-1]
+    space.weights[...] = z
+    space.pending[...], space.stamp[...] = 0.0, 0.0
+    ledger[PEGASOS_SIGMA], ledger[PEGASOS_SPREAD], ledger[PEGASOS_LAST] = 1.0, 1.0, batches
+    ledger[PEGASOS_LENGTH], ledger[PEGASOS_MOVES] = float(np.square(z).sum()), 0.0
+    if space.early.size:
+        grid, marks = grid_after(0.0, numbers[SUFFIX], numbers[ANCHOR]), [0.0, 0.0]
+        while np.floor(grid + 1e-6) <= batches:
+            marks.append(float(np.floor(grid + 1e-6)))
+            grid = grid_after(grid, numbers[SUFFIX], numbers[ANCHOR])
+        ledger[SUFFIX_EARLY], ledger[SUFFIX_LATER], ledger[SUFFIX_NEXT] = marks[-2], marks[-1], grid
+        space.early[...], space.later[...] = marks[-2] * sums, marks[-1] * sums
+
+
+def _norm(model: Model, parts: Parts) -> None:
+    """theta = grad g(w), g = |w|_p^2 / (2a): |w_i|^(p-1) |w|_p^(2-p) / a, by groups where there are some."""
+    space, q, scale = model.space, model.hyper.numbers[Q], model.hyper.numbers[LINK_SCALE]
+    mean, p = space.weights.astype(float), q / (q - 1.0)
+    gauge = np.abs(mean)
+    if model.row.space.name == "group":
+        squares = np.square(mean).reshape(len(mean), -1).sum(axis=1)
+        place = space.group.astype(int) if space.group.size else np.arange(len(squares))
+        each = np.sqrt(np.bincount(place, squares, len(squares)))
+        norm, gauge = float((each**p).sum() ** (1.0 / p)), each[place].reshape((-1,) + (1,) * (mean.ndim - 1))
+    else:
+        norm = float((gauge**p).sum() ** (1.0 / p))
+    ratio = np.divide(norm, gauge, out=np.zeros(gauge.shape), where=gauge > 0.0)
+    _link(model, mean, mean * ratio ** (2.0 - p) / scale)
+
+
+def _signed(model: Model, parts: Parts) -> None:
+    """sinh(theta_i) = Z w_i / B with Z = sum of cosh(theta_j) = sum of sqrt(1 + (Z w_j / B)^2)."""
+    mean, mask = model.space.weights.astype(float), living(model.space, model.hyper)
+    share = mean / model.hyper.numbers[LINK_SCALE]
+    share *= min(1.0, (1.0 - 1e-12) / max(float(np.abs(share).sum()), 1e-300))
+    count = float(mask.sum())
+
+    def excess(total: float) -> float:
+        return float(np.sqrt(1.0 + np.square(total * share[mask])).sum()) - total
+
+    most = count / (1.0 - float(np.abs(share).sum()))
+    total = brentq(excess, 0.0, 2.0 * most, xtol=1e-14 * most, rtol=1e-15) if count else 0.0
+    _link(model, mean, np.arcsinh(total * share))
+
+
+def _simplex(model: Model, parts: Parts) -> None:
+    """theta_i = ln(w_i / B); their sum is B again, also where constant coordinates differ in value."""
+    mean, mask = model.space.weights.astype(float), living(model.space, model.hyper)
+    share = np.maximum(mean / model.hyper.numbers[LINK_SCALE], 1e-300)
+    _link(model, mean, np.where(mask, np.log(share), 0.0))
+
+
+def _link(model: Model, mean: np.ndarray, theta: np.ndarray) -> None:
+    """theta and the sums over it; the average has been w all along."""
+    space = model.space
+    space.weights[...] = theta
+    if space.drift.size:
+        space.drift[...] = model.clock * mean
+    space.ledger[NORM_LAST] = model.clock
+    _settle(model)
+
+
+def _settle(model: Model) -> None:
+    """Sums that the Space keeps."""
+    if model.row.space.settle is not None:
+        model.row.space.settle(model.space, model.hyper, model.clock)
+
+
+FOLLOWS: dict[str, Callable[[Model, Parts], None]] = {
+    "center": _stays, "shifting": _fading, "ball": _fading, "forgetful": _fading, "adagrad": _adagrad,
+    "soft": _soft, "coin": _coin, "shrunk": _pegasos, "pnorm": _norm, "group": _norm, "entropic": _signed,
+    "simplex": _simplex,
+}  # fmt: skip
+"""By the name of a Space: how what it keeps beside weights follows from their mean."""

@@ -34,7 +34,7 @@ from .asking import Asking
 from .by_class import laid_out
 from .journal import Journal, pays
 from .layout import Arrays, Facts, Layout, Wanted
-from .merging import is_uncertain, merge
+from .merging import merge, why_not
 from .table import Row
 
 REACHES = {"float64": 1e200, "float32": 1e30}
@@ -149,9 +149,9 @@ class Model:
         return self.row.space.flat
 
     @property
-    def mergeable(self) -> bool:
-        """Are weights all it keeps, or these and how sure they are?"""
-        return self.row.space.mergeable or is_uncertain(self)
+    def not_merged_because(self) -> str:
+        """The reason why models of this kind cannot be averaged; empty where they can."""
+        return why_not(self)
 
     def is_at_zero(self) -> bool:
         """Are all weights 0?"""

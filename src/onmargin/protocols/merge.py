@@ -16,9 +16,13 @@ def merge(models: Any, weights: object = None) -> Any:
 
     Second-order models are averaged by their precision, w = P^-1 sum_s share_s P_s w_s with
     P = sum_s share_s P_s: whoever is surer of a weight has more say in it.
-    Same class, same features, same labels. The merged model predicts; of `t_` it has the sum. It
-    learns on from the mean where its class can start from given weights (Perceptron, Passive-Aggressive,
-    l2 FTRL, the second-order learners; PairedClassifier with the reservoirs of the first).
+    Same class, same features, same labels; parameters may differ, and are then the first's. Each model comes
+    with the weights it answers by. The merged model answers by their mean, and learns on from there as one
+    that has been there for all rounds together (`t_` is the sum): Pegasos' next step is 1 / (lam (T + 1)),
+    AdaGrad and the shifting Perceptron have the squares and the moves of all, coin betting the mean wealth,
+    p-norms and entropies the theta that belongs to the mean; PairedClassifier has the reservoirs of the
+    first. What an unfinished mini-batch of Pegasos has added is left out. Kernel learners keep vectors, your
+    own regularisers give no theta back: those are refused.
 
     >>> import onmargin as om
     >>> X, y, _ = om.datasets.ellipses(400, seed=0)
@@ -28,7 +32,10 @@ def merge(models: Any, weights: object = None) -> Any:
     """
     learners: list[Learner] = list(models) if isinstance(models, list | tuple) else []
     if not learners or not all(isinstance(model, Learner) for model in learners):
-        raise BadInput("got no linear learners of this library; wanted a list of fitted ones")
+        raise BadInput(
+            "got no linear learners of this library; wanted a list of fitted ones (of those that ask: "
+            "estimator_)"
+        )
     return mixed(learners, _shares(weights, len(learners)))
 
 
