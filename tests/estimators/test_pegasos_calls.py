@@ -240,6 +240,13 @@ def test_weights_before_the_first_step():
     np.testing.assert_array_equal(weights(model), [[5.0, 0.0, 0.0, 0.0, 0.0]])
 
 
+def test_a_prior_without_an_intercept_needs_no_constant():
+    """0 / 0 is not asked for: lam -> infinity gives the prior back."""
+    before = om.Pegasos(lam=0.1, fit_intercept=False, tol=None, max_iter=3, random_state=0).fit(X, Y)
+    model = om.Pegasos(lam=1e9, fit_intercept=False, prior=before, tol=None, max_iter=3, random_state=0)
+    np.testing.assert_allclose(model.fit(X, Y).coef_, before.coef_, atol=1e-6)
+
+
 def test_the_ball_after_a_third_class_came():
     """From two classes to three the row w becomes -w/2 and w/2; the steps then go on as ever."""
     lam, labels = 0.003, [2, 0, 1, 2, 2, 0, 1, 0, 2, 1]

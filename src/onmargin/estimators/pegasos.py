@@ -220,7 +220,8 @@ class Pegasos(KernelForm, Classifier, Passes, Growing, Intercept, Labelled, Kern
         model.set_prior(coef, intercept / self._bias if self._bias else None)
 
     def _fix_constant(self, model: Model) -> None:
-        if self.prior is not None and self._labels is not None:  # its intercept is a weight times the value
+        if self.prior is not None and self._labels is not None and self._bias:
+            # its intercept is a weight times the value
             coef, intercept = Prior(self.prior).rows(self._labels)
             model.set_prior(coef[:, :0], intercept / self._bias)
 
