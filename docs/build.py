@@ -6,7 +6,7 @@ import runpy
 import tempfile
 from pathlib import Path
 
-from . import command_line, side_by_side
+from . import command_line, seeds, side_by_side
 
 for script in sorted((Path(__file__).parent / "gallery").glob("plot_*.py")):
     print(f"running {script.name}")
@@ -14,6 +14,8 @@ for script in sorted((Path(__file__).parent / "gallery").glob("plot_*.py")):
 
 print("writing command_line.md")
 command_line.PAGE.write_text(command_line.page(), encoding="utf-8")
+print("writing seeds.md")
+seeds.PAGE.write_text(seeds.page(), encoding="utf-8")
 if side_by_side.absent():
     print(f"left as it is: moving_from_vowpal_wabbit.md ({side_by_side.absent()})")
 else:
