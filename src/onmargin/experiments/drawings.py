@@ -32,7 +32,7 @@ PROTOCOL = (
 )
 DATA: tuple[str, ...] = ()
 SEEDS, QUICK, SECONDS = 1, 1, 10
-WIDTH, RADIUS = 0.5, 1.6  # of the tube (half of it) and of the ball
+WIDTH, REACH = 0.5, 1.6  # of the tube (half of it) and of the ball
 ROUNDS, FEW, LATE = 150, 10, 50  # of the animations; frames of the quick ones; rounds that are judged
 LOSSES: dict[str, Callable[[float, float], tuple[float, float]]] = {
     "mistake": losses.mistake, "hinge": losses.hinge, "squared hinge": losses.squared_hinge,
@@ -76,9 +76,9 @@ def ball(draw: np.random.Generator) -> tuple[dict[str, Curve], float]:
     """Points and the centre of a ball that has nearly all of them within its radius; their share."""
     X = draw.normal((2.0, 1.0), 0.6, (120, 2))
     model = PassiveAggressiveUniclass(
-        C=0.05, epsilon=RADIUS, average=True, max_iter=20, tol=None, random_state=0
+        C=0.05, epsilon=REACH, average=True, max_iter=20, tol=None, random_state=0
     ).fit(X)
-    inside = float(np.mean(np.linalg.norm(X - model.center_, axis=1) <= RADIUS))
+    inside = float(np.mean(np.linalg.norm(X - model.center_, axis=1) <= REACH))
     return {"ball: points": _points(X), "ball: centre": _points(model.center_[None])}, inside
 
 
@@ -207,9 +207,9 @@ def _draw_ball(ax: Axes, outcome: Outcome) -> None:
 
     ax.plot(*outcome.curves["ball: points"], "o", ms=4, color=colour(0), alpha=0.7)
     (x,), (y,) = outcome.curves["ball: centre"]
-    ax.add_patch(Circle((x, y), RADIUS, fill=False, color="black", lw=1.2))
+    ax.add_patch(Circle((x, y), REACH, fill=False, color="black", lw=1.2))
     ax.plot(x, y, "+", ms=11, mew=2, color=colour(1))
-    ax.annotate("", (x + RADIUS * 0.8, y + RADIUS * 0.6), (x, y),
+    ax.annotate("", (x + REACH * 0.8, y + REACH * 0.6), (x, y),
                 arrowprops={"arrowstyle": "->", "color": "black", "shrinkA": 0, "shrinkB": 0})  # fmt: skip
     ax.text(x + 1.15, y + 1.05, "epsilon", fontsize=9, rotation=36, ha="center", va="center")
     ax.set(aspect="equal", xlabel="y1", ylabel="y2", xlim=(x - 2.4, x + 2.4), ylim=(y - 1.8, y + 1.8))

@@ -40,7 +40,7 @@ LEARNERS: dict[str, Callable[[int], Regressor]] = {
     "kernel PA-I": lambda d: PassiveAggressiveRegressor(C=0.1, kernel="rbf", gamma=1.0 / d),
     "squared loss, AdaGrad": lambda d: FTRLRegressor(loss="squared", regularizer="adagrad", rate=0.3),
 }
-BATCH = ("LinearSVR", "Ridge")
+AT_ONCE = ("LinearSVR", "Ridge")
 UNITS = {"abalone": 1.0, "california": 1000.0}
 
 
@@ -95,7 +95,7 @@ def run(seeds: Iterable[int] = range(SEEDS), quick: bool = False) -> Outcome:
         for learner in LEARNERS:
             runs = [one_run(learner, data, unit) for data, unit in sets]
             rows.append(summed_up({"set": name, "learner": learner}, runs))
-        for learner in BATCH:
+        for learner in AT_ONCE:
             runs = [
                 in_batch(learner, data, unit, seed) for (data, unit), seed in zip(sets, seeds, strict=True)
             ]
@@ -109,7 +109,7 @@ def curves(table: Outcome) -> dict[str, Curve]:
     found = {}
     for name in UNITS:
         for kind in ("online", "test, last", "test, average"):
-            own = [learner for learner in LEARNERS] if kind != "test, average" else [*LEARNERS, *BATCH]
+            own = [learner for learner in LEARNERS] if kind != "test, average" else [*LEARNERS, *AT_ONCE]
             heights = [table.value(kind, set=name, learner=learner) for learner in own]
             found[f"{name}: {kind}"] = ([float(at) for at in range(len(own))], heights)
     return found
@@ -144,7 +144,7 @@ def claims(table: Outcome) -> list[Claim]:
 
 def figure(outcome: Outcome) -> Figure:
     """Mean absolute errors."""
-    names = [*LEARNERS, *BATCH]
+    names = [*LEARNERS, *AT_ONCE]
     units = {"abalone": "rings", "california": "1,000 dollars"}
     return bars(
         outcome, {name: Panel(y=f"mean absolute error, {units[name]}", ticks=names) for name in UNITS}

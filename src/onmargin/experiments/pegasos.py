@@ -32,7 +32,7 @@ PROTOCOL = (
 DATA: tuple[str, ...] = ()
 STAND_IN = ""
 SEEDS, QUICK, SECONDS = 10, 2, 15
-ROWS, COLUMNS, LAM = 1000, 20, 1e-3
+ROWS, COLUMNS, LAMBDA = 1000, 20, 1e-3
 EPOCHS = (1, 2, 5, 10, 20, 50)
 FEW = (10, 50, 200)
 C = 10.0
@@ -50,17 +50,17 @@ VARIANTS: dict[str, dict[str, object]] = {
 def gaps(seed: int, epochs: tuple[int, ...]) -> dict[str, dict[int, float]]:
     """Objective minus optimum of every variant, and the theorem's right-hand sides, by passes."""
     X, y, _ = separable(ROWS, COLUMNS, margin=0.05, label_noise=0.1, seed=[9, seed])
-    best = svm_optimum(X, y, lam=LAM, fit_intercept=False).objective
+    best = svm_optimum(X, y, lam=LAMBDA, fit_intercept=False).objective
     found: dict[str, dict[int, float]] = {}
     for name, form in VARIANTS.items():
         found[name] = {}
         for passes in epochs:
-            model = Pegasos(lam=LAM, fit_intercept=False, tol=None, random_state=seed, max_iter=passes)
+            model = Pegasos(lam=LAMBDA, fit_intercept=False, tol=None, random_state=seed, max_iter=passes)
             found[name][passes] = model.set_params(**form).fit(X, y).objective_ - best
     radius = float(np.linalg.norm(X, axis=1).max())
-    for name, c in (("G2", 4 * radius**2), ("G2, projected", (np.sqrt(LAM) + radius) ** 2)):
+    for name, c in (("G2", 4 * radius**2), ("G2, projected", (np.sqrt(LAMBDA) + radius) ** 2)):
         found[name] = {
-            passes: c * (1 + np.log(ROWS * passes)) / (2 * LAM * ROWS * passes) for passes in epochs
+            passes: c * (1 + np.log(ROWS * passes)) / (2 * LAMBDA * ROWS * passes) for passes in epochs
         }
     return found
 

@@ -38,13 +38,13 @@ SEEDS, QUICK, SECONDS = 3, 1, 15
 PAIRS = (("farmer", "kaminski"), ("kaminski", "lokay"), ("lokay", "farmer"))
 FEW = (10, 50, 200)
 GRID = (1.0, 10.0, 100.0, 1000.0)
-LAM = 1e-3
+LAMBDA = 1e-3
 CLAIMED = 100.0  # C of the claims: one for all
 
 
 def learned(X: sp.csr_matrix, y: np.ndarray, seed: int, passes: int = 10, **more: object) -> Pegasos:
     """Pegasos on these mails."""
-    model = Pegasos(lam=LAM, tol=None, max_iter=passes, random_state=seed, intercept_scaling=1.0)
+    model = Pegasos(lam=LAMBDA, tol=None, max_iter=passes, random_state=seed, intercept_scaling=1.0)
     weights = more.pop("sample_weight", None)
     model.set_params(**more).fit(X, y, sample_weight=weights)
     return model

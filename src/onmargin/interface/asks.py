@@ -40,10 +40,7 @@ from .watch import Wanted
 
 COINS = 6  # the purpose of a generator
 PIECE = 1 << 20  # rows at a time, where no line per round is kept
-
-
-Inside = Classifier | Regressor
-"""What may be inside."""
+Inside = Classifier | Regressor  # what may be inside
 
 
 class AsksForLabels(River):
@@ -279,10 +276,8 @@ class AsksForLabels(River):
     def watch_each(self, examples: Iterable[Any], wanted: Wanted) -> Progress:
         """An iterable of (x, y) or (x, y, weight), one after the other; weight 0 leaves no line."""
         own(self.inside())
-        predictions: list[Any] = []
-        truths: list[Any] = []
-        queried: list[bool] = []
-        counted: list[bool] = []
+        truths, predictions = list[Any](), list[Any]()
+        queried, counted = list[bool](), list[bool]()
         mistakes = 0
         for example in examples:
             x, y, weight = example if len(example) == 3 else (*example, 1.0)
