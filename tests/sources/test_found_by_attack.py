@@ -194,3 +194,20 @@ def test_the_mark_of_windows_goes_from_what_arrives_too(tmp_path):
     path.write_bytes(b"\xef\xbb\xbf1 1:1\n2 1:2\n")
     found = list(om.sources.live.follow(path, "svmlight", idle=0.01, poll=0.01))
     assert [block.targets.tolist() for block in found] == [[1.0, 2.0]]
+
+
+@pytest.mark.parametrize("format", ["csv", "jsonl", "parquet"])
+def test_labels_beyond_float64_stay_apart(tmp_path, format):
+    """2^53 and 2^53 + 1 are one float64: they were one class without a word."""
+    labels, path = [2**53, 2**53 + 1] * 3, tmp_path / f"a.{format}"
+    if format == "csv":
+        path.write_text("a,label\n" + "".join(f"{at},{label}\n" for at, label in enumerate(labels)))
+    elif format == "jsonl":
+        path.write_text("".join(f'{{"a": {at}, "label": {label}}}\n' for at, label in enumerate(labels)))
+    else:
+        pq = pytest.importorskip("pyarrow.parquet")
+        import pyarrow as pa
+
+        pq.write_table(pa.table({"a": range(6), "label": labels}), path)
+    (block,) = om.sources.open_source(path)
+    assert list(block.targets) == list(map(str, labels))

@@ -11,7 +11,7 @@ import numpy as np
 from ..errors import BadInput, shown
 from ..features.texts import Texts
 from .blocks import Block, Rows
-from .target_words import TargetWords
+from .target_words import EXACT, TargetWords
 
 Column = str | int  # by name or by place (-1: the last)
 USUAL = ("label", "target", "y", "class")  # names of targets
@@ -138,9 +138,12 @@ class TableReader:
             if self.words.kind == "text":
                 column = column.cast(pa.string())
             else:
-                self.words.kind = "number"
                 numbers = _numbers(column)
-                return numbers, ~np.isfinite(numbers), "a finite number"
+                beyond = pa.types.is_integer(kind) & (np.abs(numbers) >= EXACT)
+                if self.words.kind == "number" or not beyond.any():
+                    self.words.kind = "number"
+                    return numbers, ~np.isfinite(numbers) | beyond, "a finite number, if whole below 2^53"
+                column = column.cast(pa.string())
         missing = _missing(column)
         words = ["" if word is None else str(word) for word in column.to_pylist()]
         self.words.settle([word for word, gone in zip(words, missing.tolist(), strict=True) if not gone])
@@ -170,7 +173,8 @@ def _numbers(column: Rows) -> np.ndarray:
 
 def _plain(column: Rows) -> np.ndarray:
     found = column.to_numpy()
-    return np.asarray(found) if found.dtype.kind in "iuf" else np.array(column.to_pylist(), object)
+    plain = found.dtype.kind in "iu" or found.dtype.kind == "f" and not column.null_count
+    return np.asarray(found) if plain else np.array(column.to_pylist(), object)
 
 
 def texts_of(column: Rows, name: str) -> Texts:

@@ -15,7 +15,7 @@ from .columns import Column, Found, Roles, TableReader
 from .default_features import default_features, read_whole
 from .line_format import LineFormat, Refusals
 from .opening import Chunk, Chunks, Paths
-from .target_words import NUMBER
+from .target_words import EXACT, NUMBER
 
 QUOTE, NEWLINE, RETURN = 34, 10, 13
 NO_VALUE = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?")
@@ -190,8 +190,14 @@ class CSVLines:
             is_number = types.is_integer(kind) or types.is_floating(kind) or types.is_null(kind)
             if not is_number and types.is_string(kind):
                 is_number = _mostly_numbers(table[name].slice(0, SAMPLE).to_pylist())
+            if types.is_integer(kind) and self._names_things(name):  # labels that differ are to stay apart
+                is_number = not (np.abs(table[name].drop_null().to_numpy()) >= EXACT).any()
             made[name] = self.types.get(name, "number" if is_number else "text")
         return made
+
+    def _names_things(self, name: str) -> bool:
+        """Are its values labels, groups or ids?"""
+        return self.columns is not None and name in (self.columns.target, self.columns.group, self.columns.id)
 
     # ---- bad lines
 

@@ -16,7 +16,7 @@ from .columns import USUAL, Roles, texts_of
 from .default_features import default_features, read_whole
 from .line_format import LineFormat, Refusals
 from .opening import Chunk, Chunks, Paths
-from .target_words import TargetWords
+from .target_words import EXACT, TargetWords
 from .text import is_utf8
 
 NEWLINE = 10
@@ -286,7 +286,7 @@ class _Quick:
             return None
         if self.words.kind == "number":
             numbers = table[target].to_numpy()
-            return Block(rows, numbers) if np.isfinite(numbers).all() else None
+            return Block(rows, numbers) if (np.abs(numbers) < EXACT).all() else None
         targets, wrong = self.words.made(table[target].to_pylist())
         return None if wrong.any() else Block(rows, targets)
 

@@ -12,6 +12,7 @@ from ..errors import BadInput, shown
 
 KINDS = ("auto", "number", "text")
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+EXACT = 1 << 53  # from here on whole numbers may share a float64: such labels stay texts
 MOST_KNOWN = 1 << 16  # words remembered: labels come again and again
 
 
@@ -45,11 +46,13 @@ class TargetWords:
         return numbers, ~np.isfinite(numbers)
 
     def _number(self, word: str) -> float:
-        """NaN where it is none."""
+        """NaN where it is none, or a whole one that float64 does not hold."""
         found = self._known.get(word)
         if found is None:
             stripped = word.strip()
             found = float(stripped) if NUMBER.fullmatch(stripped, 0) and stripped.isascii() else math.nan
+            if abs(found) >= EXACT and stripped.lstrip("+-").isdigit():
+                found = math.nan
             if len(self._known) < MOST_KNOWN:
                 self._known[word] = found
         return found
