@@ -12,6 +12,7 @@ import pytest
 from docs import command_line, side_by_side
 
 from onmargin.cli.app import main
+from onmargin.sources.real import folder as folder_of_real_sets
 
 from .sessions import BIN, run
 
@@ -23,6 +24,18 @@ def test_the_page_of_commands_is_their_help() -> None:
     done = run("sweep", "--help", env={**os.environ, "COLUMNS": "80"})
     text = "\n".join(line.rstrip() for line in done.stdout.splitlines())
     assert f"## onmargin sweep\n\n```console\n{text}\n```\n" in command_line.page()
+
+
+def test_the_shell_of_the_readme(tmp_path: Path, monkeypatch, capsys) -> None:
+    real = folder_of_real_sets()
+    if not (real / "a9a").is_dir():
+        pytest.skip(f"{real / 'a9a'} is not there; set ONMARGIN_DATA to the folder of real sets")
+    readme = (command_line.PAGE.parents[1] / "README.md").read_text()
+    [(command, printed)] = re.findall(r"^\$ onmargin (learn .*)\n((?:[^$`].*\n)+)", readme, re.M)
+    monkeypatch.setenv("ONMARGIN_DATA", str(real.resolve()))
+    monkeypatch.chdir(tmp_path)
+    assert main(shlex.split(command)) == 0
+    assert capsys.readouterr().out == printed
 
 
 @pytest.fixture(scope="module")
