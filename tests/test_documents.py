@@ -14,7 +14,12 @@ from onmargin.models.table import ROWS, Row
 
 ROOT = Path(__file__).parent.parent
 PAGES = ["README.md", *(str(p.relative_to(ROOT)) for p in (ROOT / "docs").glob("*.md"))]
-TABLES = ["docs/benchmarks.md", "docs/command_line.md", "docs/moving_from_vowpal_wabbit.md"]  # without Python
+TABLES = [  # without Python
+    "docs/benchmarks.md",
+    "docs/command_line.md",
+    "docs/moving_from_vowpal_wabbit.md",
+    "docs/seeds.md",
+]
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import weakref
 
 import numpy as np
 import pandas as pd
@@ -158,3 +159,25 @@ def test_mini_batches_go_through_one_vs_rest():
     assert (model.predict_many(frame) == names).mean() > 0.6
     fresh = om.PassiveAggressiveClassifier().predict_proba_many(frame)
     assert fresh.shape == (60, 0) and fresh.index.equals(frame.index)
+
+
+def test_memory_is_the_learners_own():
+    """River's measure walked into the compiler, and met functions there that were gone."""
+    from onmargin.interface.river import bytes_kept
+
+    model = om.PassiveAggressiveClassifier()
+    for number in range(50):
+        model.learn_one({f"n{number}": 1.0}, number % 2)
+    small = bytes_kept(model)
+    for number in range(5000):
+        model.learn_one({f"n{number}": 1.0}, number % 2)
+    assert 5_000 < small < 200_000 and bytes_kept(model) - small > 5000 * 16
+
+    class Holder:
+        def __init__(self, held):
+            self.held = held
+
+    gone = Holder(1)
+    proxy = weakref.proxy(gone)
+    del gone
+    assert bytes_kept(Holder(proxy)) < 2000

@@ -7,12 +7,14 @@ River is loaded, otherwise at the moment it is.
 from __future__ import annotations
 
 import copy
+import gc
 import importlib.abc
 import importlib.machinery
 import inspect
 import sys
+import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -26,6 +28,27 @@ Variants = tuple[Mapping[str, object], ...]
 
 _waiting: list[tuple[type, str]] = []
 _names: dict[tuple[type, Any], list[str]] = {}
+
+
+SHARED = (type, ModuleType, FunctionType, *weakref.ProxyTypes)  # by all learners, or somebody else's
+COMPILER = ("numba", "llvmlite")  # machine code is shared too, and leads to all of the compiler
+
+
+def bytes_kept(learner: object) -> int:
+    """Memory of a learner and of all that it alone holds."""
+    met: set[int] = set()
+    size, pending = 0, [learner]
+    while pending:
+        own = []
+        for held in pending:
+            kind = type(held)  # (a proxy whose object is gone may not be asked)
+            if issubclass(kind, SHARED) or kind.__module__.partition(".")[0] in COMPILER or id(held) in met:
+                continue
+            met.add(id(held))
+            size += sys.getsizeof(held) + (held.nbytes if isinstance(held, np.ndarray) else 0)
+            own.append(held)
+        pending = gc.get_referents(*own)
+    return size
 
 
 class River(BaseEstimator):  # type: ignore[misc]
@@ -119,10 +142,7 @@ class River(BaseEstimator):  # type: ignore[misc]
 
     @property
     def _raw_memory_usage(self) -> int:
-        from river.base import Base
-
-        usage: int = vars(Base)["_raw_memory_usage"].fget(self)
-        return usage
+        return bytes_kept(self)
 
     @property
     def _memory_usage(self) -> str:
