@@ -58,6 +58,12 @@ def pytest_collection_finish() -> None:
     gc.set_threshold(50_000, 20, 50)
 
 
+@pytest.fixture(scope="module", autouse=True)
+def left_alone() -> None:
+    """What earlier modules have left, machine code most of all, is not looked through again and again."""
+    gc.freeze()
+
+
 def soak_properties(items: list[pytest.Item]) -> None:
     """Mark what belongs; draw more examples of each property (their number lies in a private place)."""
     longer = set()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from contextlib import suppress
 from typing import cast
 
 import numpy as np
@@ -95,12 +96,14 @@ class PairedStream(PlacedStream):
 
     def _bind_model(self) -> None:
         """Bind the compiled entries to the model's arrays; the target stays where it is."""
-        self.pairs = self.looked = None
+        self.pairs = self.looked = self.entries = None
+        self.answer = self.answer_slowly
         entries, model, self.binding = BoundEntries(), cast(PairedModel, self.model), object()
         entries.bind(model, self.packer.rows, self.target, learns=False)
         self.entries = entries
         self.answers = None if entries.averaged or model.rule == "auc" else self.owner._targets().answers()
-        self.answer = quick_answerer(self, entries, self.answers) if self.answers else self.answer_slowly
+        if self.answers:
+            self.answer = quick_answerer(self, entries, self.answers)
 
     def begin(self) -> None:
         """A copy, to which nothing is bound yet."""
@@ -110,7 +113,8 @@ class PairedStream(PlacedStream):
     def learn(self, x: Example, weight: float, trace: np.ndarray = NO_TRACE) -> tuple[object, ...]:
         """Play one round through a copy; what is compiled is bound to the model that learned it."""
         tally = super().learn(x, weight, trace)
-        self._bind_model()
+        with suppress(MemoryError):  # the round is over: who asks first binds
+            self._bind_model()
         return tally
 
     def is_ready(self) -> bool:

@@ -62,15 +62,16 @@ class Comparer:
         kept = self.kept
         values = kept.ready if self.usual else kept.values
         lines = values.buffer, kept.indices.buffer.view(np.uint32), kept.starts.buffer, self.squares.buffer
-        self.source = (values.buffer, kept.starts.buffer, self.squares.buffer)
+        source = (values.buffer, kept.starts.buffer, self.squares.buffer)
         self.vectors, self.table = lines, np.empty((len(self.squares.buffer), 1), self.line.dtype)
         if self.entry is None:
             given = (lines, 0, rows, self.line, self.far, self.gamma, self.table)
             if self.line.dtype == np.float32:
                 self.entry = bound(gaussians, (*given, coefficients, self.sums))
             else:
-                self.entry = bound(exponents, given)
                 self.weigh = bound(weighed, (self.table, 0, coefficients, self.sums))
+                self.entry = bound(exponents, given)
+        self.source = source  # last: Ctrl-C before it, and all is bound again
 
     def add_up(self, rows: Sparse, coefficients: np.ndarray) -> float:
         """`sums` of a row; its squared length, or a number below 0: it must go the long way."""
