@@ -12,7 +12,7 @@ import onmargin as om
 HERE = Path(__file__).parent
 ROOT = HERE.parent
 LISTED, PAGE = HERE / "seeds.toml", HERE / "seeds.md"
-BOUNDS = ROOT / "src" / "onmargin" / "protocols"
+BOUNDS = ROOT / "src" / "onmargin" / "protocols" / "bounds"
 TITLES = {
     "S0": "slides: online Passive-Aggressive algorithms",
     "S1": "draft: paired Passive-Aggressive rounds",
@@ -64,7 +64,7 @@ def _tests(path: str) -> set[str]:
 def _rows() -> set[str]:
     """Ids of the rows that certificates have: texts in the modules of the bounds."""
     found = set()
-    for path in BOUNDS.glob("bounds_of_*.py"):
+    for path in BOUNDS.glob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 found.add(node.value)

@@ -17,14 +17,14 @@ from ..interface.tables import Table
 from ..results.begun import Begun
 from ..results.certificate import Certificate, Course, Row
 from ..results.progress import Progress
-from .bounds_of_kernels import kernel_bounds
-from .bounds_of_margins import margin_bounds
-from .bounds_of_mixing import mixing_bounds
-from .bounds_of_pairs import pair_bounds
-from .bounds_of_queries import query_bounds
-from .bounds_of_regret import regret_bounds
-from .evidence import Bound, Evidence, last
-from .hindsight import candidates, scales
+from .bounds.evidence import Bound, Evidence, last
+from .bounds.hindsight import candidates, scales
+from .bounds.kernels import kernel_bounds
+from .bounds.margins import margin_bounds
+from .bounds.mixing import mixing_bounds
+from .bounds.pairs import pair_bounds
+from .bounds.queries import query_bounds
+from .bounds.regret import regret_bounds
 
 BEST = "best"
 PREFERRED = (

@@ -19,9 +19,9 @@ from ..interface.groups import Grouped
 from ..interface.tables import Table
 from ..results.certificate import Certificate, Course
 from ..results.progress import Progress
+from .bounds.evidence import Bound, Carried, Evidence
+from .bounds.hindsight import SCALES
 from .certificate import bounds_of, preference, row_of
-from .evidence import Bound, Carried, Evidence
-from .hindsight import SCALES
 from .progressive import progressive
 from .training import Model, Training
 

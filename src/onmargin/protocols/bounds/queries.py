@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from ..learn.queries import POLYNOMIAL, RULES
-from .bounds_of_margins import AGGRESSIVE, FLAT
+from ...learn.queries import POLYNOMIAL, RULES
 from .evidence import Bound, Evidence, first, refused, running
+from .margins import AGGRESSIVE, FLAT
 
 
 def query_bounds(run: Evidence, rule: Mapping[str, float], given: bool) -> Iterator[Bound]:

@@ -15,9 +15,9 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from ..results.metrics import auc
+from ...results.metrics import auc
+from ..paired_round import paired_round
 from .evidence import Bound, Evidence, first, refused, running
-from .paired_round import paired_round
 
 GRAIN = 1e-10  # a margin that is rounding
 SAME = 1e-6  # how far a score may be from that of the round played again

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ..interface.support import FINE
+from ...interface.support import FINE
 from .evidence import Bound, Evidence, first, last, perceptron_like, refused, running
 
 NEAR = math.sqrt(FINE)  # share of |phi(x)| below which a distance from the span counts as none

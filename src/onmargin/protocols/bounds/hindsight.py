@@ -16,8 +16,8 @@ import scipy.sparse as sp
 from sklearn.linear_model import Ridge
 from sklearn.svm import LinearSVC, LinearSVR
 
+from ..optimum import svm_optimum
 from .evidence import Evidence
-from .optimum import svm_optimum
 
 STRENGTHS = (1e-3, 1e-2, 1e-1, 1.0, 10.0)  # C of an SVM with a sum of losses, times mean |x|^2
 SCALES = tuple(2.0**power for power in range(-8, 7))

@@ -7,10 +7,10 @@ from typing import NamedTuple, cast
 
 import numpy as np
 
-from ..interface.comparing import Compared
-from ..interface.tables import Table
-from ..results.begun import Begun
-from ..results.progress import Progress
+from ...interface.comparing import Compared
+from ...interface.tables import Table
+from ...results.begun import Begun
+from ...results.progress import Progress
 
 Side = np.ndarray | float
 """A number, or how it grew: one entry per round."""
