@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.optimize import brentq
 
 from ..learn.spaces import norms
 from ..learn.spaces.adagrad import threshold_at
@@ -266,6 +265,8 @@ def _norm(model: Model, parts: Parts) -> None:
 
 def _signed(model: Model, parts: Parts) -> None:
     """sinh(theta_i) = Z w_i / B with Z = sum of cosh(theta_j) = sum of sqrt(1 + (Z w_j / B)^2)."""
+    from scipy.optimize import brentq  # (which takes long to load)
+
     mean, mask = model.space.weights.astype(float), living(model.space, model.hyper)
     share = mean / model.hyper.numbers[LINK_SCALE]
     share *= min(1.0, (1.0 - 1e-12) / max(float(np.abs(share).sum()), 1e-300))

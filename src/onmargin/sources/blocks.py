@@ -20,6 +20,7 @@ Rows: TypeAlias = sp.csr_matrix
 Targets: TypeAlias = np.ndarray | list[tuple[float, ...]]
 
 ROWS = 8192  # in a block, unless told
+PIECES = 4  # read ahead for each block: they are smaller
 
 
 class Block(NamedTuple):
@@ -129,7 +130,7 @@ class Source:
         self.seen = first
         pieces = self.format.pieces()
         if self.depth and self.features is None:  # parsing in the thread, joining here: halves of one size
-            pieces = overlapped(pieces, self.depth)
+            pieces = overlapped(pieces, PIECES * self.depth)
         made: Iterator[Block] = map(self._made, regrouped(pieces, self.rows, first, self.live))
         if self.depth and self.features is not None:
             made = overlapped(made, self.depth)
