@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -58,13 +58,7 @@ def lines(
 
 def bars(ax: Axes, outcome: Outcome, column: str, names: Sequence[str], of: str, **where: object) -> None:
     """A bar for each of the names in the column `of`, with its spread, where the other columns say so."""
-    for place, name in enumerate(names):
-        (found,) = (
-            row[column]
-            for row in outcome.rows
-            if row.get(of) == name and all(row.get(key) == value for key, value in where.items())
-        )
-        mean, deviation = found if isinstance(found, tuple) else (found, 0.0)
+    for place, (mean, deviation) in enumerate(_measured(outcome, column, names, of, where)):
         ax.barh(place, mean, xerr=deviation or None, color=colour(0), height=0.65, error_kw={"lw": 1})
         ax.text(0.0, place, f"  {mean:.3f}", va="center", fontsize=8, color="white")
     ax.set_yticks(range(len(names)), list(names), fontsize=9)
@@ -74,18 +68,25 @@ def bars(ax: Axes, outcome: Outcome, column: str, names: Sequence[str], of: str,
 
 def dots(ax: Axes, outcome: Outcome, column: str, names: Sequence[str], of: str, **where: object) -> None:
     """As `bars`, for numbers that lie far from 0 and close together: a point with its spread."""
-    for place, name in enumerate(names):
-        (found,) = (
-            row[column]
-            for row in outcome.rows
-            if row.get(of) == name and all(row.get(key) == value for key, value in where.items())
-        )
-        mean, deviation = found if isinstance(found, tuple) else (found, 0.0)
+    for place, (mean, deviation) in enumerate(_measured(outcome, column, names, of, where)):
         ax.errorbar(mean, place, xerr=deviation or None, fmt="o", color=colour(0), ms=5, lw=1.4, capsize=2)
         ax.annotate(f"{mean:.4g}", (mean, place), (0, 6), textcoords="offset points", ha="center", fontsize=8)
     ax.set_yticks(range(len(names)), list(names), fontsize=9)
     ax.set_ylim(len(names) - 0.4, -0.7)
     ax.margins(x=0.14)
+
+
+def _measured(
+    outcome: Outcome, column: str, names: Sequence[str], of: str, where: Mapping[str, object]
+) -> Iterator[tuple[float, float]]:
+    """Mean and spread of each name, from the one row where the columns say so."""
+    for name in names:
+        (found,) = (
+            row[column]
+            for row in outcome.rows
+            if row.get(of) == name and all(row.get(key) == value for key, value in where.items())
+        )
+        yield found if isinstance(found, tuple) else (found, 0.0)
 
 
 def percent(ax: Axes, axis: str = "y") -> None:
