@@ -26,7 +26,7 @@ from sklearn.exceptions import NotFittedError
 
 import onmargin as om
 from onmargin.errors import OnmarginError
-from onmargin.protocols import container
+from onmargin.protocols.saving import container
 
 from .golden import expected
 from .golden.families import FAMILIES, FIRST, NAMES, ODD, actions, kernel_values, questions, unit_rows

@@ -10,7 +10,7 @@ import numpy as np
 
 import onmargin as om
 from onmargin.errors import BadInput
-from onmargin.protocols import container
+from onmargin.protocols.saving import container
 
 SCRATCH = ("notes", "reach", "point", "spans")  # nothing of these outlives a round
 Content = dict[str, Any]

@@ -32,7 +32,7 @@ def run(module: str, *arguments: object, plain: bool = False) -> str:
 @soaked
 def test_programs_drawn_at_random_break_no_promise(part):
     """As plain Python: what is tried is the Python around the loops, on all learners."""
-    count = either(150, 2500)
+    count = either(80, 2500)
     run("playing", "--first", SEED + part * count, "--count", count, plain=True)
 
 

@@ -11,7 +11,7 @@ from safetensors.numpy import load, save
 
 import onmargin as om
 from onmargin.errors import BadFile, BadInput
-from onmargin.protocols.container import decode, encode
+from onmargin.protocols.saving.container import decode, encode
 
 LEARNERS = [
     om.Perceptron(init="random", random_state=3),

@@ -21,7 +21,7 @@ from tests.soaking import either, soaked
 
 import onmargin as om
 from onmargin.errors import BadFile
-from onmargin.protocols import container
+from onmargin.protocols.saving import container
 
 Change = Callable[[dict[str, Any], dict[str, np.ndarray]], None]
 LITTLE = 20_000_000  # bytes that reading a small file may take

@@ -22,7 +22,7 @@ from tests.uncompiled import Comparisons, Pairs
 import onmargin as om
 from onmargin.errors import BadFile
 from onmargin.estimators import every
-from onmargin.protocols import container
+from onmargin.protocols.saving import container
 
 COMPARISONS = Comparisons("tests.protocols.test_golden")
 STORED = expected.read()

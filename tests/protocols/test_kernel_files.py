@@ -12,8 +12,8 @@ from sklearn.metrics import pairwise
 
 import onmargin as om
 from onmargin.errors import BadFile, BadInput, OnmarginError
-from onmargin.protocols import container as saved
-from onmargin.protocols.portable import source_mark
+from onmargin.protocols.saving import container as saved
+from onmargin.protocols.saving.portable import source_mark
 
 X = np.random.default_rng(8).standard_normal((40, 3))
 Y = (X[:, 0] * X[:, 1] > 0).astype(int)

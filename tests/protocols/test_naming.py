@@ -5,7 +5,7 @@ import pytest
 
 from onmargin.errors import BadInput, OnmarginError
 from onmargin.models.table import ROWS
-from onmargin.protocols.naming import FAMILIES, PROBLEMS, USUAL, named, task_of, typed
+from onmargin.protocols.requested.naming import FAMILIES, PROBLEMS, USUAL, named, task_of, typed
 
 COSTLY = ("max_loss", "prediction", "binary_max_loss", "binary_prediction")
 SAME_PROBLEM = {

@@ -12,7 +12,7 @@ from sklearn.utils import estimator_checks as checks
 import onmargin as om
 from onmargin.errors import BadFile, BadInput
 from onmargin.features import Table, Text
-from onmargin.protocols import container
+from onmargin.protocols.saving import container
 
 TEXTS = ["cheap pills Größe", "lunch at noon", "cheap offer today", "noon meeting, lunch"] * 5
 ROWS = [

@@ -22,7 +22,7 @@ from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, MinMaxScale
 
 import onmargin as om
 from onmargin.errors import BadFile, BadInput
-from onmargin.protocols import container
+from onmargin.protocols.saving import container
 
 WORDS = ["ball", "goal", "vote", "law", "Über", "naïve", "team", "court", "match", "tax"]
 draw = np.random.default_rng(5)

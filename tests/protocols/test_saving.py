@@ -20,7 +20,7 @@ from tests.soaking import either, soaked
 
 import onmargin as om
 from onmargin.errors import BadFile, BadInput, OnmarginError
-from onmargin.protocols import drafts
+from onmargin.protocols.saving import drafts
 
 X, Y = np.random.default_rng(0).standard_normal((30, 4)), np.arange(30) % 3
 

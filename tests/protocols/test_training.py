@@ -6,11 +6,11 @@ from tests.cli.processes import assert_same, write_csv, write_svmlight, write_te
 
 import onmargin as om
 from onmargin.errors import OnmarginError
-from onmargin.protocols.answering import judged, places
-from onmargin.protocols.files import notes_of
-from onmargin.protocols.reading import Reading
-from onmargin.protocols.requests import Request
-from onmargin.protocols.training import whole_groups
+from onmargin.protocols.requested.answering import judged, places
+from onmargin.protocols.requested.reading import Reading
+from onmargin.protocols.requested.requests import Request
+from onmargin.protocols.requested.training import whole_groups
+from onmargin.protocols.saving.files import notes_of
 from onmargin.sources.blocks import Block
 
 
@@ -110,6 +110,9 @@ def test_sets_of_labels_queries_and_numbers(tmp_path):
     assert record.task == "queries" and record.rows == 20_000 and record.tally.word == "ndcg"
     assert record.tally.count == 2858 and record.tally.average > 0.8
     assert judged(found.model, Reading([str(queries)]).peeked.blocks())["ndcg"] > 0.8
+    again = Request([str(queries)]).training()
+    assert again.run().tally.average == record.tally.average  # what is drawn is drawn alike
+    assert np.array_equal(again.model.coef_, found.model.coef_)
     training = Request([str(numbers)]).training()
     record = training.run()
     assert (record.task, record.algorithm, record.tally.word) == ("numbers", "ftrl", "mae")

@@ -17,8 +17,8 @@ from tests.naive_runs import constant, rows_of, spoken, stream
 
 import onmargin as om
 from onmargin.errors import BadInput
-from onmargin.protocols.certifying import certified
-from onmargin.protocols.requests import Request
+from onmargin.protocols.requested.certifying import certified
+from onmargin.protocols.requested.requests import Request
 from onmargin.results.certificate import Certificate, Row
 
 

@@ -11,7 +11,7 @@ from ..interface.learner import Learner
 from ..interface.mixing import mixed
 
 
-def merge(models: Any, weights: object = None) -> Any:
+def merge(models: Any, weights: object = None, rounds: str = "sum") -> Any:
     """One model with the (weighted) mean of the weights of fitted linear models of one kind.
 
     Second-order models are averaged by their precision, w = P^-1 sum_s share_s P_s w_s with
@@ -23,6 +23,10 @@ def merge(models: Any, weights: object = None) -> Any:
     p-norms and entropies the theta that belongs to the mean; PairedClassifier has the reservoirs of the
     first. What an unfinished mini-batch of Pegasos has added is left out. Kernel learners keep vectors, your
     own regularisers give no theta back: those are refused.
+
+    rounds : "sum", or "mean": it goes on as one of them, which has seen the mean of their rounds (squares,
+        moves), from the mean of the weights that would have predicted next; it answers as with "sum".
+        Models that are mixed again and again want this: of equal ones it makes the same once more.
 
     >>> import onmargin as om
     >>> X, y, _ = om.datasets.ellipses(400, seed=0)
@@ -36,7 +40,9 @@ def merge(models: Any, weights: object = None) -> Any:
             "got no linear learners of this library; wanted a list of fitted ones (of those that ask: "
             "estimator_)"
         )
-    return mixed(learners, _shares(weights, len(learners)))
+    if rounds not in ("sum", "mean"):
+        raise BadInput(f"rounds={shown(rounds)}; wanted 'sum' or 'mean'")
+    return mixed(learners, _shares(weights, len(learners)), rounds == "sum")
 
 
 def _shares(weights: object, count: int) -> np.ndarray:

@@ -25,7 +25,7 @@ from ..results.sweep_result import COLUMNS, DIVERGED, Line, SweepResult
 from ..sources.blocks import Source
 from .progressive import average_of, judged_by_average, progressive, require_scored_by
 
-Config = dict[str, Any]
+Config = dict[str, object]
 Tell = Callable[[float], None]
 Sweepable = Learner | AsksForLabels
 
@@ -74,8 +74,8 @@ def sweep(
     require_scored_by(scored_by)
     if threads is not None:
         require_whole("threads", threads)
-    configs = _configurations(model, grid)
-    judge = _judge(scoring, learner.kind, configs)
+    configs = configurations(model, grid)
+    judge = judge_of(scoring, learner.kind, configs)
     data = _data(learner, X, y, qid, sample_weight, piped=model is not learner)
     tell = progress_bar(len(configs)) if verbose else _say_nothing
     if isinstance(model, Pipeline):
@@ -119,7 +119,7 @@ class _Done(NamedTuple):
 # ---- what is asked for
 
 
-def _configurations(model: Any, grid: Any) -> list[Config]:
+def configurations(model: Any, grid: Any) -> list[Config]:
     """The grid spelled out; unknown names and empty lists are refused."""
     grids = [grid] if isinstance(grid, Mapping) else grid
     if not isinstance(grids, list | tuple) or not grids or not all(isinstance(g, Mapping) for g in grids):
@@ -149,7 +149,7 @@ def _is_of_a_value(name: str, grids: Sequence[Mapping[str, Iterable[object]]]) -
     return any(isinstance(value, BaseEstimator) and inner in value.get_params() for value in values)
 
 
-def _judge(scoring: object, kind: str, configs: list[Config]) -> Scoring:
+def judge_of(scoring: object, kind: str, configs: list[Config]) -> Scoring:
     """The measure, under a name that no other column has."""
     judge = scoring_of(scoring, kind)
     taken = {name for config in configs for name in config} | {*COLUMNS[kind]}

@@ -122,7 +122,7 @@ def sweep_lines(
     return ax.figure
 
 
-def kernel_bars(names: list[str], weights: np.ndarray, ax: Any = None) -> Any:
+def kernel_bars(names: list[str], weights: np.ndarray, ax: Any = None) -> object:
     """The weight of every kernel, the heaviest on top. Returns the figure."""
     if ax is None:
         height = 1.2 + 0.32 * len(names)
@@ -138,7 +138,7 @@ def kernel_bars(names: list[str], weights: np.ndarray, ax: Any = None) -> Any:
     return ax.figure
 
 
-def label_curves(rows: list[dict[str, Any]], measure: str = "error", ax: Any = None) -> Any:
+def label_curves(rows: list[dict[str, Any]], measure: str = "error", ax: Any = None) -> object:
     """Error or F1 against labels used, a line a rule, its spread as a band. Returns the figure."""
     if ax is None:
         _, ax = _pyplot().subplots(figsize=(7, 4.2), layout="constrained")

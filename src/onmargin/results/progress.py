@@ -152,7 +152,7 @@ class Progress:
         theirs = self.model.comparator_losses(canonical(self.X), self.y, comparator)
         return float(np.sum(self.losses) - np.sum(theirs[np.asarray(self.queried, bool)]))
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> object:
         """One row per round."""
         if self.losses is None or self.scores is None:
             raise BadInput("only sums were kept; run with trace='full'")
@@ -160,7 +160,7 @@ class Progress:
             import pandas as pd
         except ImportError:
             raise extra("pandas", "frames") from None
-        columns: dict[str, Any] = {}
+        columns: dict[str, object] = {}
         for name in ("scores", "predictions"):
             values = np.asarray(getattr(self, name))
             one = name[:-1]
@@ -173,7 +173,7 @@ class Progress:
         columns |= {"loss": self.losses, "step": self.steps, "queried": self.queried}
         return pd.DataFrame(columns)
 
-    def plot(self, ax: object = None) -> Any:
+    def plot(self, ax: object = None) -> object:
         """The learning curve; returns the figure."""
         from .plots import learning_curves
 

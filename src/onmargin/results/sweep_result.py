@@ -37,7 +37,7 @@ class SweepResult:
     """
 
     def __init__(
-        self, configs: list[dict[str, Any]], lines: list[Line], make: Callable[[int], Any],
+        self, configs: list[dict[str, object]], lines: list[Line], make: Callable[[int], Any],
         kind: str, in_lanes: int, scoring: Scoring | None = None,
     ) -> None:  # fmt: skip
         self.configs, self.kind, self.in_lanes = configs, kind, in_lanes
@@ -64,7 +64,7 @@ class SweepResult:
         )
 
     @property
-    def table(self) -> Any:
+    def table(self) -> object:
         """One line per configuration, in the order of the grid."""
         try:
             import pandas as pd
@@ -73,16 +73,16 @@ class SweepResult:
         return pd.DataFrame(self.rows)
 
     @property
-    def best_params(self) -> dict[str, Any]:
+    def best_params(self) -> dict[str, object]:
         """The parameters of the grid that did best."""
         return dict(self.configs[self.best_index])
 
     @property
-    def best_model(self) -> Any:
+    def best_model(self) -> object:
         """The learner that did best, after its pass; it goes on like any other."""
         return self.model(self.best_index)
 
-    def model(self, number: int) -> Any:
+    def model(self, number: int) -> object:
         """The learner of one configuration, after its pass."""
         if not 0 <= number < len(self.rows):
             raise BadInput(f"there is no configuration {number}; wanted 0 to {len(self.rows) - 1}")

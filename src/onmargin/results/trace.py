@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ..learn.vocabulary import NO_TRACE, TRACED
@@ -20,12 +18,12 @@ class Watcher:
     def __init__(self, count: int, full: bool, sets: bool = False, labels: bool = True) -> None:
         self.count, self.full, self.sets, self.labels = count, full, sets, labels
         self.whole = np.zeros((0, TRACED))
-        self.known: list[Any] = []  # labels the table's columns stand for
-        self.surprises: list[tuple[int, list[Any]]] = []  # rounds that brought a new label
+        self.known: list[object] = []  # labels the table's columns stand for
+        self.surprises: list[tuple[int, list[object]]] = []  # rounds that brought a new label
         self.curve: list[tuple[int, int, float]] = []  # rounds, mistakes, loss so far
         self.base = 0  # rounds before the table at hand
 
-    def table(self, first: int, count: int, outputs: int, known: list[Any]) -> np.ndarray:
+    def table(self, first: int, count: int, outputs: int, known: list[object]) -> np.ndarray:
         """The lines of a stretch of rounds, for the loop to write."""
         if not self.full:
             return NO_TRACE
@@ -39,11 +37,11 @@ class Watcher:
             self.whole = np.r_[self.whole, more]
         return self.whole[first : first + count]
 
-    def meet(self, position: int, known: list[Any]) -> None:
+    def meet(self, position: int, known: list[object]) -> None:
         """The round at `position` brings a label that is not among the `known`."""
         self.surprises.append((self.base + position, list(known)))
 
-    def _relabel(self, outputs: int, known: list[Any]) -> None:
+    def _relabel(self, outputs: int, known: list[object]) -> None:
         """The same lines in the columns of a larger set of labels."""
         old, before = self.whole, self.known
         self.whole = np.full((self.count, TRACED + outputs), np.nan)
@@ -75,7 +73,7 @@ class Watcher:
                 line[GUESS] = own[int(np.argmax(line[TRACED:][own]))]
 
 
-def _scores_for(scores: np.ndarray, before: list[Any], known: list[Any], outputs: int) -> np.ndarray:
+def _scores_for(scores: np.ndarray, before: list[object], known: list[object], outputs: int) -> np.ndarray:
     moved = np.full((len(scores), outputs), np.nan)
     if len(before) == 1 and len(known) == 2:
         moved[:, 0] = scores[:, 0] if known[1] == before[0] else -scores[:, 0]
@@ -89,7 +87,7 @@ def _scores_for(scores: np.ndarray, before: list[Any], known: list[Any], outputs
     return moved
 
 
-def _guesses_for(guesses: np.ndarray, before: list[Any], known: list[Any]) -> np.ndarray:
+def _guesses_for(guesses: np.ndarray, before: list[object], known: list[object]) -> np.ndarray:
     if not before:
         return guesses
     codes = guesses if len(before) > 2 else np.where(guesses > 0, len(before) - 1.0, 0.0)

@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 
 from sklearn.base import is_regressor
 
-from ..errors import BadFile, BadInput, shown
-from ..features.piped import last_step
-from ..interface.asks import AsksForLabels
-from ..interface.fields import same
-from ..interface.learner import Learner
-from ..results.progress import Progress
-from ..sources.by_name import format_of
-from .files import load, notes_of
+from ...errors import BadFile, BadInput, shown
+from ...features.piped import last_step
+from ...interface.asks import AsksForLabels
+from ...interface.fields import same
+from ...interface.learner import Learner
+from ...results.progress import Progress
+from ...sources.by_name import format_of
+from ..saving.files import load, notes_of
 from .naming import FAMILIES, NUMBERS, QUERIES, TASKS, USUAL, is_of_two, named, parameters_of
 from .reading import Reading, feature_options, is_set, source_options
 from .record import Record

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import BadFile, BadInput, NoFile, extra, shown
+from ...errors import BadFile, BadInput, NoFile, extra, shown
 from .drafts import replace_file
 
 FORMAT = 1
@@ -22,7 +22,7 @@ MOST_TEXT = 2**24  # bytes that a table of text may take ...
 MOST_TIMES = 256  # ... beyond so many times the characters it has
 
 
-def write(path: str | os.PathLike[str], facts: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+def write(path: str | os.PathLike[str], facts: dict[str, object], arrays: dict[str, np.ndarray]) -> None:
     """Write facts and arrays; the file is there whole, or as it was before."""
     save = _safetensors().save
     arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}

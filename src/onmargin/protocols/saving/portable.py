@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from ..compiled.parts import plain
-from ..errors import BadInput, shown
-from ..interface.priors import Prior
-from ..kernels import composed, simple
-from ..kernels.base import Kernel
-from ..models.recipe import Recipe
+from ...compiled.parts import plain
+from ...errors import BadInput, shown
+from ...interface.priors import Prior
+from ...kernels import composed, simple
+from ...kernels.base import Kernel
+from ...models.recipe import Recipe
 
 KERNELS: dict[str, type[Kernel]] = {
     name: kind
@@ -58,7 +58,7 @@ def packed(value: Any) -> Any:
     return value
 
 
-def unpacked(value: Any, parts: dict[str, Any] | None) -> Any:
+def unpacked(value: Any, parts: dict[str, object] | None) -> Any:
     """The parameter that `packed` was given; functions are looked up in `parts`."""
     if isinstance(value, dict) and set(value) == {"prior"}:
         return Prior.restored(**value["prior"])

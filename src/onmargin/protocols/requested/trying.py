@@ -6,18 +6,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..errors import BadInput
-from ..features.piped import piped
-from ..features.steps import FeatureStep
-from ..features.texts import Texts
-from ..results.sweep_result import SweepResult
-from ..sources.blocks import Block, Rows, joined
+from ...errors import BadInput
+from ...features.piped import piped
+from ...features.steps import FeatureStep
+from ...features.texts import Texts
+from ...results.sweep_result import SweepResult
+from ...sources.blocks import Block, Rows, joined
+from ..sweep import sweep
 from .naming import QUERIES, named
 from .ranges import spread
 from .reading import wide_enough
 from .record import now, versions
 from .requests import Request
-from .sweep import sweep
 
 
 class Tried(NamedTuple):
@@ -42,7 +42,7 @@ def tried(
     """Learn every combination of the values given, in one pass over the data, which are kept in memory.
 
     request : data, algorithm, task, format, and parameters; those of the algorithm may have several values
-        each (`protocols.ranges.spread`).
+        each (`protocols.requested.ranges.spread`).
     """
     own, others = request.shared_out(request.algorithm)
     values = {name: spread(value) for name, value in own.items()}

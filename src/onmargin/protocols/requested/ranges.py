@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from ..errors import BadInput, shown
+from ...errors import BadInput, shown
 
 MOST = 10_000  # values of a range
 
@@ -14,7 +14,7 @@ MOST = 10_000  # values of a range
 def spread(value: object) -> list[object]:
     """The values to try: a range `a..b:n` (n values, even in their logarithms), the parts of a list, or one.
 
-    >>> from onmargin.protocols.ranges import spread
+    >>> from onmargin.protocols.requested.ranges import spread
     >>> spread("0.01..100:5"), spread(("pa1", "pa2")), spread((0, "0.1..10:3")), spread(1)
     ([0.01, 0.1, 1.0, 10.0, 100.0], ['pa1', 'pa2'], [0, 0.1, 1.0, 10.0], [1])
     """

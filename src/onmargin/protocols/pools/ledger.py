@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..errors import BadInput, shown
-from ..models.layout import Misfit, row_numbers
+from ...errors import BadInput, shown
+from ...models.layout import Misfit, row_numbers
 
 Row = int
 Label = Hashable
@@ -80,6 +80,17 @@ class Ledger(NamedTuple):
         skipped, pending = self.skipped - set(step.rows), (*step.pending, *self.pending)
         return Ledger(labels, skipped, pending, tuple(before)), step
 
+    def forgotten(self, rows: tuple[Row, ...]) -> Ledger:
+        """What was said of these rows, whenever that was, is taken back: they wait for their answer again."""
+        for row in rows:
+            if row not in self.labels and row not in self.skipped:
+                raise BadInput(f"row {row} {self._said(row)}; nothing was taken back")
+        gone = set(rows)
+        labels = {row: label for row, label in self.labels.items() if row not in gone}
+        left = [Step(_without(gone, step.rows), _without(gone, step.pending)) for step in self.steps]
+        steps = tuple(step for step in left if step.rows)
+        return Ledger(labels, self.skipped - gone, (*self.pending, *rows), steps)
+
     def _taken(self, rows: tuple[Row, ...]) -> Ledger:
         """No longer pending, in a step that can be taken back (none, where there are no rows)."""
         if not rows:
@@ -121,6 +132,10 @@ class Ledger(NamedTuple):
         if sorted(row for step in made for row in step.rows) != sorted((*rows, *skipped)):
             raise Misfit("its steps are not its answers and skips")
         return cls(dict(zip(rows, labels, strict=True)), frozenset(skipped), pending, made)
+
+
+def _without(gone: set[Row], rows: tuple[Row, ...]) -> tuple[Row, ...]:
+    return tuple(row for row in rows if row not in gone)
 
 
 def _rows(name: str, value: object, count: int) -> tuple[Row, ...]:

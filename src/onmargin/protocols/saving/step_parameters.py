@@ -11,8 +11,8 @@ from typing import NamedTuple, cast
 
 import numpy as np
 
-from ..errors import BadInput, shown
-from ..models.layout import MOST_PLACES
+from ...errors import BadInput, shown
+from ...models.layout import MOST_PLACES
 
 MOST_LETTERS = 10_000  # characters of a pattern
 

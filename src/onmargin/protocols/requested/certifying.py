@@ -12,17 +12,17 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone
 
-from ..errors import BadInput
-from ..interface.asks import AsksForLabels
-from ..interface.comparing import beside
-from ..interface.groups import Grouped
-from ..interface.tables import Table
-from ..results.certificate import Certificate, Course
-from ..results.progress import Progress
-from .bounds.evidence import Bound, Carried, Evidence
-from .bounds.hindsight import SCALES
-from .certificate import bounds_of, preference, row_of
-from .progressive import progressive
+from ...errors import BadInput
+from ...interface.asks import AsksForLabels
+from ...interface.comparing import beside
+from ...interface.groups import Grouped
+from ...interface.tables import Table
+from ...results.certificate import Certificate, Course
+from ...results.progress import Progress
+from ..bounds.evidence import Bound, Carried, Evidence
+from ..bounds.hindsight import SCALES
+from ..certificate import bounds_of, preference, row_of
+from ..progressive import progressive
 from .training import Model, Training
 
 POINTS = 16  # of a block that are drawn

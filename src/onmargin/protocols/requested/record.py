@@ -7,19 +7,21 @@ import platform
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
+from hashlib import blake2b
 from importlib.metadata import PackageNotFoundError, version
 
-from .. import __version__
-from ..errors import BadFile, BadInput, shown
-from ..results.tally import Tally
-from ..sources.opening import every_file
+from ... import __version__
+from ...errors import BadFile, BadInput, shown
+from ...results.tally import Tally
+from ...sources.opening import every_file
 
 PACKAGES = ("numpy", "scipy", "numba", "scikit-learn")
 UNKNOWN = -1  # bytes
+ENDS = 1 << 16  # bytes at the beginning and at the end of a file by which it is known again
 KINDS: dict[str, type | tuple[type, ...]] = {
     "data": list, "format": str, "options": dict, "task": str, "algorithm": str, "command": str, "begun": str,
     "ended": str, "seconds": float, "passes": int, "finished": int, "row": int, "rows": int, "skipped": int,
-    "unlabelled": int, "sizes": list, "tally": dict, "earlier": list, "versions": dict,
+    "unlabelled": int, "sizes": list, "digests": list, "tally": dict, "earlier": list, "versions": dict,
 }  # fmt: skip
 
 
@@ -44,7 +46,7 @@ class Record:
     """A run of learning, as far as it got.
 
     finished : whole passes; row : rows learned of the pass at hand; rows : of all passes.
-    sizes : bytes of each file, glob or folder, to know it again.
+    sizes, digests : bytes of each file, glob or folder, and how its files begin and end, to know it again.
     earlier : the average and examples of each whole pass.
     """
 
@@ -64,12 +66,14 @@ class Record:
     skipped: int = 0
     unlabelled: int = 0
     sizes: list[int] = field(default_factory=list)
+    digests: list[str] = field(default_factory=list)
     tally: Tally = field(default_factory=Tally)
     earlier: list[dict[str, float]] = field(default_factory=list)
     versions: dict[str, str] = field(default_factory=versions)
 
     def __post_init__(self) -> None:
         self.sizes = self.sizes or [_size(path) for path in self.data]
+        self.digests = self.digests or [_digest(path) for path in self.data]
 
     @property
     def is_whole(self) -> bool:
@@ -101,7 +105,7 @@ class Record:
             raise BadFile(
                 f"{path} does not say how it was learned, so it cannot be resumed; start from it with --start"
             )
-        known = {name: value for name, value in facts.items() if name in KINDS}
+        known = {"digests": [""]} | {name: value for name, value in facts.items() if name in KINDS}
         fits = known.keys() == KINDS.keys() and all(
             isinstance(value, KINDS[name]) for name, value in known.items()
         )
@@ -130,6 +134,12 @@ class Record:
                     f"{shown(name, 100)} had {mine} bytes when learning began and has {theirs} now; give "
                     f"the same file, or start from {path} with --start"
                 )
+        for name, had, has in zip(self.data, self.digests, other.digests, strict=False):
+            if had and has and had != has:
+                raise BadInput(
+                    f"{shown(name, 100)} does not begin and end as it did when learning began; give the same "
+                    f"file, or start from {path} with --start"
+                )
 
 
 def first_column(options: object) -> int:
@@ -137,10 +147,30 @@ def first_column(options: object) -> int:
     return int(isinstance(options, Mapping) and options.get("zero_based") is False)
 
 
+def _files(path: str) -> list[str]:
+    """All that a path, a glob or a folder means."""
+    return [file for file in every_file(path) if isinstance(file, str) and os.path.isfile(file)]
+
+
 def _size(path: str) -> int:
     """Bytes of a file, or of all that a glob or a folder means; -1: nobody knows."""
     try:
-        files = [file for file in every_file(path) if isinstance(file, str) and os.path.isfile(file)]
+        files = _files(path)
         return sum(map(os.path.getsize, files)) if files else UNKNOWN
     except (OSError, BadFile):
         return UNKNOWN
+
+
+def _digest(path: str) -> str:
+    """How each of these files begins and ends, in a few letters; empty: nobody knows."""
+    found = blake2b(digest_size=8)
+    try:
+        files = _files(path)
+        for name in files:
+            with open(name, "rb") as file:
+                found.update(file.read(ENDS))
+                file.seek(max(0, os.path.getsize(name) - ENDS))
+                found.update(file.read(ENDS))
+    except (OSError, BadFile):
+        return ""
+    return found.hexdigest() if files else ""

@@ -16,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 from platform import node
 
-from ..errors import BadInput, NoFile
+from ...errors import BadInput, NoFile
 
 END = ".part"
 OLD = 86_400.0  # seconds after which nobody writes a draft any more

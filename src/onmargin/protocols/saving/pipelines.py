@@ -21,9 +21,9 @@ from sklearn.feature_extraction.text import (
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, Normalizer, StandardScaler
 
-from ..errors import BadInput, shown
-from ..features.steps import FeatureStep
-from ..models.layout import MOST_PLACES, Misfit, Wanted, check_arrays, count, truth
+from ...errors import BadInput, shown
+from ...features.steps import FeatureStep
+from ...models.layout import MOST_PLACES, Misfit, Wanted, check_arrays, count, truth
 from .own_steps import OWN, is_own, state_without_arrays, step_of
 from .step_parameters import check_parameters, is_vocabulary, is_words
 

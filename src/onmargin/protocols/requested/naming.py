@@ -10,13 +10,13 @@ from typing import NamedTuple, cast
 
 import numpy as np
 
-from ..errors import BadInput, shown
-from ..estimators import every
-from ..interface.asks import AsksForLabels
-from ..interface.fields import check_limits
-from ..interface.learner import Learner
-from ..models.recipe import Recipe
-from ..models.table import ROWS
+from ...errors import BadInput, shown
+from ...estimators import every
+from ...interface.asks import AsksForLabels
+from ...interface.fields import check_limits
+from ...interface.learner import Learner
+from ...models.recipe import Recipe
+from ...models.table import ROWS
 
 CLASSES, NUMBERS, SETS, QUERIES, POINTS = "classes", "numbers", "sets", "queries", "points"
 TASKS = {
@@ -142,7 +142,7 @@ def parameters_of(family: str, task: str | None = None) -> set[str]:
 def usual(task: str, parameters: Mapping[str, object]) -> str:
     """The family for those who name none: the best for the task that has the parameters given.
 
-    >>> from onmargin.protocols.naming import usual
+    >>> from onmargin.protocols.requested.naming import usual
     >>> usual("classes", {}), usual("classes", {"C": 0.1}), usual("classes", {"loss": "logistic"})
     ('arow', 'pa1', 'ftrl')
     >>> usual("numbers", {}), usual("numbers", {"C": 0.1})
@@ -162,13 +162,14 @@ def named(algorithm: str | None, task: str, parameters: Mapping[str, object] | N
         the usual one for the task and the parameters.
     task : "classes", "numbers", "sets" (several labels a row), "queries" or "points" (no labels).
 
-    Columns and classes may appear later (`growing=True`), where the class can and nothing else is said.
+    Columns and classes may appear later (`growing=True`), and what is drawn is drawn alike every time
+    (`random_state=0`), where the class can and nothing else is said.
 
-    >>> from onmargin.protocols.naming import named
+    >>> from onmargin.protocols.requested.naming import named
     >>> named("pa2", "numbers", {"C": 0.1}).model
-    PassiveAggressiveRegressor(C=0.1, growing=True, step='pa2')
+    PassiveAggressiveRegressor(C=0.1, growing=True, random_state=0, step='pa2')
     >>> named("cw_full.top", "classes").model
-    SoftConfidenceWeighted(covariance='full', form='cw', growing=True)
+    SoftConfidenceWeighted(covariance='full', form='cw', growing=True, random_state=0)
     """
     require_task(task)
     algorithm = usual(task, parameters or {}) if algorithm is None else algorithm
@@ -210,8 +211,8 @@ def _made(kind: str, known: Parameters, given: Parameters) -> Learner | AsksForL
     if "recipe" in known:
         loss, step, space = cast("tuple[str, str, str]", known.pop("recipe"))
         known["recipe"] = Recipe("classification", loss, step, space)
-    if "growing" in fields:
-        known = {"growing": True, **known}
+    usually = {"growing": True, "random_state": 0}
+    known = {name: value for name, value in usually.items() if name in fields} | known
     model: Learner | AsksForLabels = cls(**(known | given))
     check_limits(model)
     return model
@@ -237,7 +238,7 @@ def task_of(targets: object, groups: object = None) -> str:
     Groups: queries. Tuples or a table: sets. Texts: classes. Whole numbers, few of them different or without
     great gaps: classes; other numbers: numbers.
 
-    >>> from onmargin.protocols.naming import task_of
+    >>> from onmargin.protocols.requested.naming import task_of
     >>> import numpy as np
     >>> task_of(np.array([1.0, -1.0])), task_of(np.array([0.5, 2.0])), task_of([(1.0, 3.0), ()])
     ('classes', 'numbers', 'sets')
@@ -269,7 +270,7 @@ def typed(text: str) -> object:
 
     What begins with [ or { is JSON (keys that are numbers become numbers: labels).
 
-    >>> from onmargin.protocols.naming import typed
+    >>> from onmargin.protocols.requested.naming import typed
     >>> typed("0.1"), typed("10"), typed("true"), typed("64MB"), typed("ham,spam"), typed('{"1": 2}')
     (0.1, 10, True, '64MB', ('ham', 'spam'), {1: 2})
     """

@@ -9,16 +9,16 @@ from typing import NamedTuple, Protocol, cast
 import numpy as np
 import scipy.sparse as sp
 
-from ..errors import BadInput, shown
-from ..estimators.uniclass import PassiveAggressiveUniclass
-from ..features.piped import is_pipeline, last_step
-from ..features.text import Text
-from ..features.texts import Texts
-from ..interface.asks import AsksForLabels
-from ..interface.groups import Grouped
-from ..interface.learner import Learner
-from ..results.metrics import ndcg
-from ..sources.blocks import Block, as_wide, csr
+from ...errors import BadInput, shown
+from ...estimators.uniclass import PassiveAggressiveUniclass
+from ...features.piped import is_pipeline, last_step
+from ...features.text import Text
+from ...features.texts import Texts
+from ...interface.asks import AsksForLabels
+from ...interface.groups import Grouped
+from ...interface.learner import Learner
+from ...results.metrics import ndcg
+from ...sources.blocks import Block, as_wide, csr
 from .reading import after_tabs
 from .training import whole_groups
 

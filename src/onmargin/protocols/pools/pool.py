@@ -10,22 +10,22 @@ from typing import NamedTuple, Self
 import numpy as np
 from sklearn.base import clone
 
-from .. import __version__
-from ..errors import BadFile, BadInput, require_whole, shown
-from ..estimators.sampler import SelectiveSampler, chosen_estimator
-from ..interface.classifier import Classifier
-from ..interface.draws import drawn_seed
-from ..interface.labels import as_they_are, check_label, items, listed, shortened, unwrapped
-from ..interface.missing import numbered, one_kind, rows_of
-from ..models.asking import sureness
-from ..models.layout import count as count_in
-from ..results.label_plan import Advice
-from . import container
+from ... import __version__
+from ...errors import BadFile, BadInput, require_whole, shown
+from ...estimators.sampler import SelectiveSampler, chosen_estimator
+from ...interface.classifier import Classifier
+from ...interface.draws import drawn_seed
+from ...interface.labels import as_they_are, check_label, items, listed, shortened, unwrapped
+from ...interface.missing import numbered, one_kind, rows_of
+from ...models.asking import sureness
+from ...models.layout import count as count_in
+from ...results.label_plan import Advice
+from ..saving import container
+from ..saving.files import Parts, built, described
+from ..saving.portable import MissingParts
 from .choosing import Likeness, doubtful, typical
-from .files import Parts, built, described
 from .fingerprint import checked_table, fingerprint
 from .ledger import Label, Ledger, Row
-from .portable import MissingParts
 from .stopping import stability
 
 RULES = ("margin", "random")
@@ -46,10 +46,11 @@ class Pool:
     """Rows without labels, a person who has them, and a learner that says which are most worth asking for.
 
     `next(k)` gives k row numbers, most worthwhile first; `answer(rows, labels)` takes their labels; `skip`
-    those that cannot be labelled; `undo` takes the last of these calls back. A row is handed out once: until
-    it is answered, skipped or `release`d it is `pending`. Every label is kept, and the learner is fitted anew
-    on all of them (its own `fit`: several passes) when a tenth more have come, or `batch`. `advice` says
-    whether to go on. `save` and `load` carry a pool over to another day. One may ask while others answer.
+    those that cannot be labelled; `undo` takes the last of these calls back, `forget` any. A row is handed
+    out once: until it is answered, skipped or `release`d it is `pending`. Every label is kept, and the
+    learner is fitted anew on all of them (its own `fit`: several passes) when a tenth more have come, or
+    `batch`. `advice` says whether to go on. `save` and `load` carry a pool over to another day, `grown` to
+    more rows. One may ask while others answer.
 
     Before two classes have been seen (of announced ones: all, or ten labels for each) rows are chosen that
     stand for the pool: greedily for sum_i max_{j asked} cos(x_i, x_j). Then by the rule: of the 10 k rows
@@ -148,6 +149,15 @@ class Pool:
             self._ledger = self._ledger.asked(rows.tolist())
             return rows
 
+    def ask(self, rows: object) -> None:
+        """Hand out these rows, whatever the rule says: their labels are at hand. Now pending."""
+        with self._lock:
+            numbers, touched = self._numbers(rows)[0], set(self._ledger.touched.tolist())
+            for row in numbers:
+                if row in touched:
+                    raise BadInput(f"row {row} was asked for already; release() or forget() comes before")
+            self._ledger = self._ledger.asked(numbers)
+
     def answer(self, rows: object, labels: object) -> None:
         """The labels of pending rows: a list of each, or one of each."""
         with self._lock:
@@ -170,6 +180,29 @@ class Pool:
             self._ledger, step = self._ledger.undone()
             return np.array(step.rows, np.int64)
 
+    def forget(self, rows: object) -> None:
+        """Take back what was answered or skipped of these rows, whenever that was; they are pending again."""
+        with self._lock:
+            self._ledger = self._ledger.forgotten(self._numbers(rows)[0])
+
+    def grown(self, X: object) -> Self:
+        """A pool of more rows: X begins with the rows of this one (which stays as it is); all is kept."""
+        table = checked_table(X)
+        if table.shape[0] < self._X.shape[0]:
+            raise BadInput(f"X has {table.shape[0]} rows; wanted the {self._X.shape[0]} there are, and more")
+        with self._lock:
+            before = self._before if self._learned is None else self._learned.labels
+            empty = type(self)(
+                self._learner, table, rule=self.rule, batch=self.batch, classes=self.classes,
+                random_state=self._seed,
+            )  # fmt: skip
+            return empty.resumed(self._ledger, before)
+
+    def resumed(self, ledger: Ledger, before: Mapping[Row, Label]) -> Self:
+        """Itself, from where another was; the model of the labels `before` is fitted when it is needed."""
+        self._ledger, self._before = ledger, before
+        return self
+
     def refit(self) -> Classifier:
         """The learner, fitted on all labels there are now."""
         with self._lock:
@@ -187,7 +220,7 @@ class Pool:
     def advice(self) -> Advice:
         """Go on, or stop? By how much the last labels have changed the answers (a heuristic).
 
-        Models of all labels and of all but the last are compared on 2,000 rows: see `protocols.stopping`.
+        Models of all labels and of all but the last are compared on 2,000 rows: see `stopping`.
         """
         ledger, count = self._ledger, self._X.shape[0]  # (a ledger is never changed)
         known, skipped = len(ledger.labels), len(ledger.skipped)

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from copy import copy
 from inspect import signature
 from typing import cast
 
 import numpy as np
 import scipy.sparse as sp
 
-from ..errors import BadFile, BadInput, shown
-from ..features.steps import FeatureStep
-from ..features.texts import Texts
-from ..sources.blocks import Rows, Source, as_wide
-from ..sources.by_name import ADDRESSES, format_of, module_of, open_source
-from ..sources.opening import Lines
-from ..sources.peeked import Peeked
-from ..sources.svmlight import is_zero_based
+from ...errors import BadFile, BadInput, shown
+from ...features.steps import FeatureStep
+from ...features.texts import Texts
+from ...sources.blocks import Rows, Source, as_wide
+from ...sources.by_name import ADDRESSES, format_of, module_of, open_source
+from ...sources.opening import Lines
+from ...sources.parts import BYTES, Part, split
+from ...sources.peeked import Peeked
+from ...sources.svmlight import is_zero_based
 from .naming import NUMBERS, SETS, require_task, task_of
 
 TAKEN = ("paths", "features", "bits", "interactions", "names", "rows", "on_error")  # not options of a source
@@ -69,6 +71,7 @@ class Reading:
         self.format = "set" if self.named else format_of(self.data[0]) if format is None else format
         self.labels: list[float] | None = None
         self.features: FeatureStep | None = None
+        self._taken: dict[str, object] = {}  # options of the source
         self.made = False  # are blocks rows of numbers already?
         self._sets = not self.named and self.format == "svmlight" and self._has_sets(task)
         self.source = self._opened()
@@ -103,7 +106,7 @@ class Reading:
 
     def _opened(self) -> Source:
         if self.named:
-            from ..sources.datasets.catalogue import load
+            from ...sources.datasets.catalogue import load
 
             if self.options:
                 raise BadInput(
@@ -128,7 +131,25 @@ class Reading:
         if "features" in signature(module_of(self.format).stream).parameters:
             taken["features"] = None
         paths = self.data[0] if len(self.data) == 1 else self.data
-        return open_source(paths, self.format, follow=self.follow, on_error=self.on_error, **taken)
+        self._taken = taken
+        source = open_source(paths, self.format, follow=self.follow, on_error=self.on_error, **taken)
+        if getattr(source.format, "lists", None) is not None:  # (rows of numbers already)
+            self.features = None
+        return source
+
+    def split(self, features: object, *, parts: int | None = None, bytes_per_part: int = BYTES) -> list[Part]:
+        """The files in parts that others read alike; `features` make rows of raw ones and learn no more."""
+        if self.named:
+            raise BadInput(f"{self.data[0]} is a set by its name, which is not split; give its files")
+        if not self._is_file():
+            raise BadInput(f"{shown(self.data[0], 100)} is no file, so that parts of it cannot be read apart")
+        taken = dict(self._taken)
+        if "features" in taken:
+            taken["features"] = None if features is None else Settled(nameless(cast("FeatureStep", features)))
+        return split(
+            self.data, format=self.format, parts=parts, bytes_per_part=bytes_per_part,
+            on_error=self.on_error, **taken,
+        )  # fmt: skip
 
     def _cached(self, source: Source) -> Source:
         """Rows of numbers are kept; features that learn as they come would be kept for good."""
@@ -161,6 +182,17 @@ class Reading:
         return self.labels
 
 
+def nameless(features: FeatureStep) -> FeatureStep:
+    """The same without the names it has kept, which no row needs: small enough to go out with every part."""
+    twin = copy(features)
+    twin.__dict__.pop("names_", None)
+    if "names" in twin.get_params(deep=False):
+        twin.set_params(names=False)
+    if "texts_" in vars(twin):
+        twin.texts_ = {name: nameless(text) for name, text in twin.texts_.items()}
+    return twin
+
+
 def wide_enough(rows: Rows) -> Rows:
     """Rows that are all empty get a column; a table that has none but its target is refused."""
     shape = getattr(rows, "shape", (0, 1))
@@ -173,7 +205,7 @@ def wide_enough(rows: Rows) -> Rows:
 
 def _task_of_set(name: str) -> str | None:
     """Numbers that are whole look like classes; the catalogue knows better."""
-    from ..sources.datasets import catalogue
+    from ...sources.datasets import catalogue
 
     return NUMBERS if catalogue.names()[name].task == catalogue.NUMBERS else None
 
@@ -182,7 +214,7 @@ def is_set(name: str) -> bool:
     """Is it the name of a set, and no path?"""
     if os.path.exists(name) or os.sep in name or name == "-":
         return False
-    from ..sources.datasets.catalogue import names
+    from ...sources.datasets.catalogue import names
 
     return name.removesuffix(TEST) in names()
 
@@ -201,9 +233,9 @@ def feature_options(format: str, text: bool = False) -> list[str]:
 def _kind(format: str, text: bool) -> type[FeatureStep] | None:
     if format == "svmlight":
         return None
-    from ..features.namespaces import Namespaces
-    from ..features.table import Table
-    from ..features.text import Text
+    from ...features.namespaces import Namespaces
+    from ...features.table import Table
+    from ...features.text import Text
 
     if format == "vw":
         return Namespaces
@@ -234,7 +266,7 @@ def features_for(format: str, given: Mapping[str, object], text: bool = False) -
         chosen = {"names": True, **chosen}
     made: FeatureStep = kind(**chosen)
     if "text" in known and "text" not in chosen:
-        from ..features.text import Text
+        from ...features.text import Text
 
         made.set_params(text=Text(names=True))
     return made

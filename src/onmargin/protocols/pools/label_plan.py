@@ -5,28 +5,28 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.metrics import f1_score
 
-from ..errors import BadInput, require_whole, shown
-from ..estimators.sampler import SelectiveSampler, chosen_estimator
-from ..interface.asks import AsksForLabels
-from ..interface.classifier import Classifier
-from ..interface.missing import indexable, labels_of, rows_of
-from ..interface.tables import Table
-from ..learn.queries import RULES
-from ..results.label_plan import LabelPlan, spread_over
-from .sweep import progress_bar
+from ...errors import BadInput, require_whole, shown
+from ...estimators.sampler import SelectiveSampler, chosen_estimator
+from ...interface.asks import AsksForLabels
+from ...interface.classifier import Classifier
+from ...interface.missing import indexable, labels_of, rows_of
+from ...interface.tables import Table
+from ...learn.queries import RULES
+from ...results.label_plan import LabelPlan, spread_over
+from ..sweep import progress_bar
 
 
 def label_plan(
     model: object, X: object, y: object = None, *, budgets: object = (25, 50, 100, 200, 400),
     rules: str | Iterable[str] = ("margin", "bernoulli", "random"), seeds: int = 5, test: float = 1 / 3,
     threads: int | None = None, verbose: int = 0,
-) -> Any:  # fmt: skip
+) -> object:  # fmt: skip
     """Before labelling: what budgets of labels buy. While labelling: is it worth going on?
 
     With y (labelled rows; those without a label are left out) a replay: for every seed the rows are shuffled

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from ..errors import BadInput, shown
-from ..interface.labels import items
-from ..interface.missing import rows_of
-from ..interface.tables import Table
+from ...errors import BadInput, shown
+from ...interface.labels import items
+from ...interface.missing import rows_of
+from ...interface.tables import Table
 from .ledger import Label, Row
 from .pool import Pool
 
 UNDO, SKIP, QUIT, NEW = "u", "s", "q", "+"
 COMMANDS = {"undo": UNDO, "skip": SKIP, "quit": QUIT, "new": NEW}
 KEYS = [key for key in "1234567890abcdefghijklmnopqrstuvwxyz" if key not in COMMANDS.values()]
+
+
+def keys_of(labels: Sequence[Label]) -> dict[str, Label]:
+    """A key for each label, as long as there are keys; where all labels are keys (digits) their own."""
+    words = [str(label) for label in labels]
+    own = len(set(words)) == len(words) and set(words) <= set(KEYS)
+    return dict(zip(words if own else KEYS, labels, strict=False))
 
 
 class Said(NamedTuple):
@@ -32,7 +40,7 @@ class Labelling:
     row : the row that waits for its answer; None: all are answered or skipped.
 
     >>> import onmargin as om
-    >>> from onmargin.protocols.labelling import Labelling
+    >>> from onmargin.protocols.pools.labelling import Labelling
     >>> X, y, _ = om.datasets.ellipses(50, seed=0)
     >>> asked = Labelling(om.Pool("auto", X, classes=["no", "yes"], random_state=0), X)
     >>> asked.keys()
@@ -56,7 +64,7 @@ class Labelling:
 
     def keys(self) -> dict[str, Label]:
         """A key for each label, as long as there are keys."""
-        return dict(zip(KEYS, self.labels(), strict=False))
+        return keys_of(self.labels())
 
     def guess(self) -> tuple[Label, float] | None:
         """What the model would say of the row, and by what margin of its scores; None: there is none yet."""

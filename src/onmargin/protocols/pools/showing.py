@@ -9,12 +9,20 @@ from typing import NamedTuple, Protocol
 import numpy as np
 import scipy.sparse as sp
 
-from ..features.piped import piped
-from ..features.steps import FeatureStep
-from ..features.texts import Texts
-from ..sources.blocks import Rows, joined
-from ..sources.by_name import format_of, streamed
-from .reading import Reading, after_tabs, features_for, is_set, source_options, unlabelled, wide_enough
+from ...features.piped import piped
+from ...features.steps import FeatureStep
+from ...features.texts import Texts
+from ...sources.blocks import Rows, joined
+from ...sources.by_name import format_of, streamed
+from ..requested.reading import (
+    Reading,
+    after_tabs,
+    features_for,
+    is_set,
+    source_options,
+    unlabelled,
+    wide_enough,
+)
 
 WIDTH, LINES = 78, 12  # of what is shown of a row
 TOP = 10  # features

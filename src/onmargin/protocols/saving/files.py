@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import clone
 
-from .. import __version__
-from ..errors import BadFile, BadInput, shown
-from ..estimators import every
-from ..estimators.sampler import SelectiveSampler
-from ..features.piped import is_pipeline
-from ..interface.asks import AsksForLabels
-from ..interface.classifier import Classifier
-from ..interface.learner import Learner
-from ..interface.regressor import Regressor
-from ..interface.state import State, restore_state, state_of
-from ..interface.twins import frozen
+from ... import __version__
+from ...errors import BadFile, BadInput, shown
+from ...estimators import every
+from ...estimators.sampler import SelectiveSampler
+from ...features.piped import is_pipeline
+from ...interface.asks import AsksForLabels
+from ...interface.classifier import Classifier
+from ...interface.learner import Learner
+from ...interface.regressor import Regressor
+from ...interface.state import State, restore_state, state_of
+from ...interface.twins import frozen
 from . import container
 from .portable import MissingParts, packed, unpacked
 
@@ -110,7 +110,7 @@ def described(model: Learner | AsksForLabels, without: str = "") -> Facts:
     }
 
 
-def load(path: Path, parts: Parts = None) -> Any:
+def load(path: Path, parts: Parts = None) -> object:
     """Read a learner; it goes on exactly where it was. Runs no code from the file.
 
     `parts` brings back a user's own functions, {name: function}; they must be those it was saved with.

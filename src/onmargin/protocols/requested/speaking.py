@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..errors import BadInput, shown
-from ..features.piped import is_pipeline
-from ..interface.asks import AsksForLabels
-from ..interface.learner import Learner
+from ...errors import BadInput, shown
+from ...features.piped import is_pipeline
+from ...interface.asks import AsksForLabels
+from ...interface.learner import Learner
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from sklearn.metrics import cohen_kappa_score
 
-from ..results.label_plan import Advice
+from ...results.label_plan import Advice
 from .ledger import Label, Row
 
 FEWEST, SHARE = 20, 10  # labels between models that are compared: so many, or one in so many of all

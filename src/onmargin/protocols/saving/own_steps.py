@@ -10,9 +10,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from .. import features
-from ..features.steps import FeatureStep
-from ..models.layout import Misfit
+from ... import features
+from ...features.steps import FeatureStep
+from ...models.layout import Misfit
 
 ARRAY = {"array": True}  # in the place of one
 OWN = tuple(features.__all__)

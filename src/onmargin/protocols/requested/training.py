@@ -9,22 +9,23 @@ from typing import NamedTuple, cast
 
 import numpy as np
 
-from ..errors import BadInput, require_whole, shown
-from ..features.piped import is_pipeline, piped
-from ..interface.asks import AsksForLabels
-from ..interface.groups import Grouped
-from ..interface.learner import Learner
-from ..interface.tables import Table
-from ..results.progress import Progress
-from ..results.tally import Line, Tally
-from ..sources.blocks import Block, cut, height, joined
-from .files import save
+from ...errors import BadInput, require_whole, shown
+from ...features.piped import is_pipeline, piped
+from ...interface.asks import AsksForLabels
+from ...interface.groups import Grouped
+from ...interface.learner import Learner
+from ...interface.tables import Table
+from ...results.progress import Progress
+from ...results.tally import Line, Tally
+from ...sources.blocks import Block, cut, height, joined
+from ..progressive import progressive
+from ..saving.files import save
 from .naming import NUMBERS, POINTS
-from .progressive import progressive
 from .reading import Reading, wide_enough
-from .record import Record, now
+from .record import Record, first_column, now
 
 Model = Learner | AsksForLabels
+FARTHEST_INDEX = 1 << 28  # a model of so many columns takes 2 GiB
 
 
 class Moment(NamedTuple):
@@ -82,6 +83,8 @@ class Training:
         self.seen, self.tell = seen, tell
         self.stopped = False
         self._waits, self._since = False, 0
+        self.runs = 0  # rows one after the other with the same label, in the first pass
+        self._label: object = None
 
     @property
     def whole(self) -> object:
@@ -148,24 +151,12 @@ class Training:
                 yield rows, targets, weights
 
     def _ready(self, block: Block, learns: bool) -> tuple[Table, Table, Table, Table]:
-        """Rows of numbers, targets, weights and groups of a block; rows without a label are left out."""
+        """Rows of numbers, targets, weights and groups of a block."""
         rows = block.rows
         if self.features is not None and not self.reading.made:
             both = getattr(self.features, "partial_fit_transform", None)
             rows = both(rows) if learns and both is not None else self.features.transform(rows)
-        rows = wide_enough(rows)
-        targets, weights, groups = block.targets, block.weights, block.groups
-        if targets is not None and weights is not None and (weights == 1.0).all():
-            weights = None
-        if self.record.task == POINTS:  # (lines without a label are what it is for)
-            targets = np.zeros(height(rows))
-        if isinstance(targets, np.ndarray) and targets.ndim == 1 and targets.dtype.kind == "f":
-            told = np.isfinite(targets)
-            if not told.all():  # (Vowpal Wabbit's lines may have no label)
-                kept = np.flatnonzero(told)
-                rows, targets = rows[kept] if len(kept) else None, targets[kept]
-                weights, groups = (None if part is None else part[kept] for part in (weights, groups))
-        return rows, targets, weights, groups
+        return told_rows(block._replace(rows=rows), self.record.task)
 
     def _learn(self, block: Block) -> list[Line]:
         """Answer and learn one block, all of it."""
@@ -173,6 +164,7 @@ class Training:
         self.record.unlabelled += height(block.rows) - (0 if rows is None else height(rows))
         if rows is None:
             return []
+        self._look_at(rows, targets)
         run = self._played(rows, targets, weights, groups)
         known = self.model.known_labels() if self.two and isinstance(self.model, Learner) else []
         if len(known) > 2:
@@ -183,6 +175,26 @@ class Training:
         if self.seen is not None:
             self.seen(run)
         return self.record.tally.add(run, rows)
+
+    def _look_at(self, rows: Table, targets: object) -> None:
+        """Count runs of labels; refuse an index that would make the model larger than anyone means."""
+        if (
+            not self.record.finished
+            and isinstance(targets, np.ndarray)
+            and targets.ndim == 1
+            and len(targets)
+        ):
+            self.runs += int(np.count_nonzero(targets[1:] != targets[:-1])) + int(targets[0] != self._label)
+            self._label = targets[-1]
+        if self.record.format == "svmlight" and self.record.options.get("columns") is None:
+            if rows.shape[1] > FARTHEST_INDEX:
+                at = int(np.argmax(rows.indices))
+                row = self.record.row + int(np.searchsorted(rows.indptr, at, side="right"))
+                index = int(rows.indices[at]) + first_column(self.record.options)
+                raise BadInput(
+                    f"row {row} has index {index}: a model of so many columns takes {index >> 27} GiB; mend "
+                    f"the line (--columns N --on-error skip leaves such lines out), or give --columns {index}"
+                )
 
     def _played(self, rows: object, targets: object, weights: object, groups: object) -> Progress:
         if isinstance(self.model, Grouped):
@@ -202,6 +214,23 @@ class Training:
         self.record.ended = now()
         save(self.whole, cast("str", self.path), notes=self.record.facts())
         self._since = 0
+
+
+def told_rows(block: Block, task: str) -> tuple[Table, Table, Table, Table]:
+    """Rows, targets, weights and groups of a block of numbers; rows without a label are left out."""
+    rows = wide_enough(block.rows)
+    targets, weights, groups = block.targets, block.weights, block.groups
+    if targets is not None and weights is not None and (weights == 1.0).all():
+        weights = None
+    if task == POINTS:  # (lines without a label are what it is for)
+        targets = np.zeros(height(rows))
+    if isinstance(targets, np.ndarray) and targets.ndim == 1 and targets.dtype.kind == "f":
+        told = np.isfinite(targets)
+        if not told.all():  # (Vowpal Wabbit's lines may have no label)
+            kept = np.flatnonzero(told)
+            rows, targets = rows[kept] if len(kept) else None, targets[kept]
+            weights, groups = (None if part is None else part[kept] for part in (weights, groups))
+    return rows, targets, weights, groups
 
 
 def whole_groups(blocks: Iterator[Block]) -> Iterator[Block]:
