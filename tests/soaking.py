@@ -8,13 +8,18 @@ Python, in a run of its own with NUMBA_DISABLE_JIT=1; `make soak`, and `pytest F
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
 
 SOAKING = os.environ.get("ONMARGIN_SOAK") == "1"
 uncompiled = pytest.mark.uncompiled
+
+
+def mostly_uncompiled(cases: Iterable[Any], *compiled: Any) -> list[Any]:
+    """Cases of a test of which `make test` compiles these alone; it plays the others as plain Python."""
+    return [case if case in compiled else pytest.param(case, marks=uncompiled) for case in cases]
 
 
 def soaked(test: Callable[..., Any]) -> Callable[..., Any]:

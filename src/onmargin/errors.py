@@ -38,6 +38,10 @@ class NoFile(BadFile, FileNotFoundError):
     """A file, or the folder for one, that does not exist."""
 
 
+class ClusterError(OnmarginError, RuntimeError):
+    """A cluster that cannot go on: its scheduler, its workers, or a partition that they cannot read."""
+
+
 class MissingExtra(OnmarginError, ImportError):
     """An optional package that is not installed."""
 

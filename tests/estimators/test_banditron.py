@@ -20,7 +20,7 @@ from river import checks
 
 import onmargin as om
 from onmargin.errors import BadFile, BadInput
-from onmargin.protocols import container as saved
+from onmargin.protocols.saving import container as saved
 from tests.once import as_plain_python
 
 from ..students import PLAIN

@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 import onmargin as om
 
+from ..soaking import uncompiled
 from .refusals import refuses, spoiled
 
 X = np.random.default_rng(5).normal(size=(12, 3))  # as `spoiled` has it
@@ -211,6 +212,7 @@ def test_another_number_of_columns_is_refused(cls: Any) -> None:
 
 
 @pytest.mark.parametrize("rule", ["auc", "max_violators"])
+@uncompiled
 def test_queries_of_one_level_only_teach_nothing(rule: str) -> None:
     """Defined: no round, all counted as skipped, scores of 0; and the next queries are learned from."""
     model = om.PairedRanker(rule=rule, random_state=0)

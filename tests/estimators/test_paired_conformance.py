@@ -20,6 +20,7 @@ from sklearn.utils.estimator_checks import check_estimator
 import onmargin as om
 from tests.once import as_plain_python
 
+from ..soaking import mostly_uncompiled
 from .test_kernel_conformance import NOT_FOR_US, failures, frozen, short_sets  # noqa: F401
 
 PLAIN = [
@@ -65,7 +66,7 @@ def test_scikit_learn_on_the_kernel_form() -> None:
     judge(model, answers(model))
 
 
-@pytest.mark.parametrize("model", IN_STREAMS, ids=repr)
+@pytest.mark.parametrize("model", mostly_uncompiled(IN_STREAMS, IN_STREAMS[0]), ids=repr)
 def test_river(model: Any, short_sets: None) -> None:  # noqa: F811
     assert isinstance(model, base.Classifier) and om.conformance.river(model) == {}
     assert not failures(model)

@@ -13,7 +13,7 @@ import onmargin as om
 from onmargin.errors import BadFile
 from onmargin.models import pairing
 from onmargin.models.pool import SLACK
-from onmargin.protocols import container as saved
+from onmargin.protocols.saving import container as saved
 
 from ..students import PLAIN
 from .test_paired_classifier import FULL, SETS, SPARSE, THREE, TWO, WEIGHT, X, paired

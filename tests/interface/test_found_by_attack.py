@@ -12,7 +12,7 @@ from sklearn.exceptions import NotFittedError
 
 import onmargin as om
 from onmargin.errors import BadFile, BadInput
-from onmargin.protocols import container
+from onmargin.protocols.saving import container
 
 from ..soaking import uncompiled
 

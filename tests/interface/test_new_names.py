@@ -5,7 +5,6 @@ import pytest
 
 import onmargin as om
 from onmargin.errors import OnmarginError
-from onmargin.features.slots import Packer, Slots
 
 from ..soaking import uncompiled
 
@@ -72,17 +71,6 @@ def test_names_never_met_add_nothing_to_an_answer():
         plain = model.predict_one(x)
         assert model.predict_one({"never": 7.0, **x, "met": -3.0}) == plain
     assert "never" not in model.feature_names_in_
-
-
-def test_a_new_name_may_get_the_slot_that_stood_for_all_of_them():
-    packer = Packer(Slots("ab"), 1.0)
-    packer.leave_unmet(3)
-    values, indices, starts, _ = packer.rows
-    packer.find(["x", "a", "y", "z"], [1.0, 2.0, 3.0, 4.0])
-    assert indices[:4].tolist() == [3, 0, 3, 3] and starts.tolist() == [0, 4]
-    packer.take_in(["x", "a", "y", "z"], [1.0, 2.0, 3.0, 4.0])
-    assert indices[:4].tolist() == [2, 0, 3, 4] and values[:4].tolist() == [1.0, 2.0, 3.0, 4.0]
-    assert list(packer.slots) == ["a", "b", "x", "y", "z"]
 
 
 def test_room_for_many_names_is_made_a_few_times():

@@ -307,6 +307,7 @@ def mad_margin(scores, target, hyper, pull):
     [((mad, over_rivals), "class"), ((best, mad_demand), "pulled"), ((best, mad_margin), "margin")],
     ids=["decide", "pull", "margin"],
 )  # fmt: skip
+@uncompiled
 def test_a_task_that_goes_mad_changes_nothing(task, said):
     """Numba sees helpers that are compiled; here they are plain functions, which it compiles too."""
     import numba

@@ -12,6 +12,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 import onmargin as om
 from onmargin.errors import BadInput
 
+from ..soaking import uncompiled
+
 DRAW = np.random.default_rng(3)
 X = DRAW.normal(size=(120, 4))
 Y = np.where(X @ [1.0, -1.0, 0.5, 0.0] + 0.5 * DRAW.normal(size=120) > 0, 1, -1)
@@ -138,6 +140,7 @@ def test_a_function_keeps_within_a_samplers_limits(tmp_path):
     assert fresh.query(X[:3]).all() and fresh.fit(X, Y).score(X, Y) > 0.6
 
 
+@uncompiled
 def test_a_function_works_around_kernels_and_several_classes():
     def close(scores, hyper):
         best = second = -1e300

@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose
 
 import onmargin as om
 from onmargin.errors import BadInput
-from onmargin.protocols.portable import source_mark
+from onmargin.protocols.saving.portable import source_mark
 
 from ..students import stream
 

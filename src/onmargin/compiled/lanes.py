@@ -79,6 +79,16 @@ def all_zero(table, row, first):
     return not table[row, first : first + WIDTH].any()
 
 
+def some(lanes):
+    """1 where any of the eight is not 0, or is NaN; else 0."""
+    return np.uint64(lanes.any())
+
+
+def lowest(bits):
+    """The number of the lowest bit that is set, of 64; one is."""
+    return (int(bits) & -int(bits)).bit_length() - 1
+
+
 def fetch(array, place):
     """Element `place` of a C-ordered array will be read soon: a hint, even if it points beyond the end."""
 
@@ -204,6 +214,36 @@ def _all_zero(typingctx, table, row, first):
 @overload(all_zero)
 def _all_zero_compiled(table, row, first):
     return lambda table, row, first: _all_zero(table, row, first)
+
+
+@intrinsic
+def _some(typingctx, lanes):
+    def codegen(context, builder, signature, args):
+        marks = builder.fcmp_unordered("!=", args[0], ir.Constant(_VECTOR, [0.0] * WIDTH))
+        any_mark = builder.icmp_unsigned(
+            "!=", builder.bitcast(marks, ir.IntType(WIDTH)), ir.IntType(WIDTH)(0)
+        )
+        return builder.zext(any_mark, ir.IntType(64))
+
+    return types.uint64(lanes_type), codegen
+
+
+@overload(some)
+def _some_compiled(lanes):
+    return lambda lanes: _some(lanes)
+
+
+@intrinsic
+def _lowest(typingctx, bits):
+    def codegen(context, builder, signature, args):
+        return builder.cttz(args[0], ir.IntType(1)(1))
+
+    return types.int64(types.uint64), codegen
+
+
+@overload(lowest)
+def _lowest_compiled(bits):
+    return lambda bits: _lowest(bits)
 
 
 @intrinsic

@@ -1,8 +1,7 @@
 """A row against weights of one output (d + 1,) or of many (d + 1, K), padded to eights.
 
 With many, outputs lie side by side and are taken eight at a time (`lanes`). While a block of dense rows is
-learned they lie one after the other instead (an array in Fortran's order, `models.by_class`): fewer bytes are
-read, and a step writes to the outputs it moves alone.
+learned they lie one after the other instead (an array in Fortran's order, `by_class`).
 """
 
 from __future__ import annotations
@@ -13,8 +12,9 @@ import numpy as np
 from numba.extending import overload
 
 from . import lanes
-from .parts import OPTIONS, part, summing
-from .rows import axpy, dot, foresee, item, leap, measure_row, span, stretch
+from .by_class import add_by_class, add_score_by_class, score_by_class
+from .parts import OPTIONS, part
+from .rows import axpy, dot, foresee, item, leap, span, stretch
 
 _INLINED: Any = {**OPTIONS, "forceinline": True}
 
@@ -26,7 +26,15 @@ def score_rows(rows, row, weights, scores):
         total, length = dot(rows, row, weights)
         scores[0] = total
         return length
-    return score_many(rows, row, weights, scores)
+    return score_many(rows, row, row, weights, scores)
+
+
+@part
+def score_round(rows, now, weights, scores):
+    """`score_rows` of the round at hand; memory is asked for the next one's row where that pays."""
+    if weights.ndim == 1:
+        return score_rows(rows, now.row, weights, scores)
+    return score_many(rows, now.row, now.following, weights, scores)
 
 
 @part
@@ -75,51 +83,13 @@ def add_rows(rows, row, weights, pull, step):
         add_many(rows, row, weights, pull, step)
 
 
-# ---- outputs one after the other
-
-
-@summing
-def _scores_of_two(rows, row, weights, k, other):
-    """<w_k, x> for two outputs: the row is read once for both."""
-    values = rows.values
-    one = two = 0.0
-    for j in range(values.shape[1]):
-        value = np.float64(values[np.uint64(row), np.uint64(j)])
-        one += value * weights[np.uint64(j), np.uint64(k)]
-        two += value * weights[np.uint64(j), np.uint64(other)]
-    last = weights.shape[0] - 1
-    return one + rows.bias * weights[last, k], two + rows.bias * weights[last, other]
-
-
 @part
-def _score_by_class(rows, row, weights, scores):
-    outputs = weights.shape[1]
-    for k in range(0, outputs, 2):
-        other = min(k + 1, outputs - 1)
-        scores[k], scores[other] = _scores_of_two(rows, row, weights, k, other)
-    return measure_row(rows, row)
-
-
-@part
-def _add_score_by_class(rows, row, weights, scores, factor):
-    outputs = weights.shape[1]
-    for k in range(0, outputs, 2):
-        other = min(k + 1, outputs - 1)
-        one, two = _scores_of_two(rows, row, weights, k, other)
-        scores[k] += factor * one
-        if other != k:
-            scores[other] += factor * two
-
-
-@part
-def _add_by_class(rows, row, weights, pull, step):
-    values = rows.values
-    for k in range(weights.shape[1]):
-        if pull[k] != 0.0:
-            factor = step * pull[k]
-            for j in range(values.shape[1]):
-                weights[np.uint64(j), np.uint64(k)] += factor * values[np.uint64(row), np.uint64(j)]
-            weights[weights.shape[0] - 1, k] += factor * rows.bias
+def add_eights(rows, row, weights, eights, count, pull, step):
+    """w_k += step pull[k] x in `count` eights of outputs, the first of each in `eights`."""
+    if weights.ndim == 1:
+        add_rows(rows, row, weights, pull, step)
+    else:
+        _add_eights(rows, row, weights, eights, count, pull, step)
 
 
 # ---- outputs side by side
@@ -127,82 +97,109 @@ def _add_by_class(rows, row, weights, pull, step):
 
 @part
 def _totals(rows, row, flat, width, group, beside):
-    """Two registers of <w_k, x> from output `group` on, without the bias; and the entries' |x|^2."""
+    """Two registers of <w_k, x> from output `group` on; and the entries' |x|^2.
+
+    Each is the sum of two, of every other entry: one sum alone would wait for itself at each of them.
+    """
     start, stop = span(rows, row)
-    left = lanes.nothing()
-    right = lanes.nothing()
-    length = 0.0
+    at = flat.shape[0] - width + group
+    left = lanes.plus_times(lanes.nothing(), lanes.load(flat, at), rows.bias)
+    right = lanes.plus_times(lanes.nothing(), lanes.load(flat, at + beside), rows.bias)
+    more, most = lanes.nothing(), lanes.nothing()
+    length, other = 0.0, 0.0
     j = leap(rows, row, start, stop)
     while j < stop:
         edge = stretch(rows, j, stop)
-        for i in range(j, edge):
-            slot, value = item(rows, row, i)
+        while j + 2 <= edge:
+            slot, value = item(rows, row, j)
+            at = np.int64(slot) * width + group
+            left = lanes.plus_times(left, lanes.load(flat, at), value)
+            right = lanes.plus_times(right, lanes.load(flat, at + beside), value)
+            length += value * value
+            slot, value = item(rows, row, j + 1)
+            at = np.int64(slot) * width + group
+            more = lanes.plus_times(more, lanes.load(flat, at), value)
+            most = lanes.plus_times(most, lanes.load(flat, at + beside), value)
+            other += value * value
+            j += 2
+        if j < edge:
+            slot, value = item(rows, row, j)
             at = np.int64(slot) * width + group
             left = lanes.plus_times(left, lanes.load(flat, at), value)
             right = lanes.plus_times(right, lanes.load(flat, at + beside), value)
             length += value * value
         j = leap(rows, row, edge, stop)
-    at = flat.shape[0] - width + group
-    left = lanes.plus_times(left, lanes.load(flat, at), rows.bias)
-    return left, lanes.plus_times(right, lanes.load(flat, at + beside), rows.bias), length
+    return lanes.plus_times(left, more, 1.0), lanes.plus_times(right, most, 1.0), length + other
 
 
 @part
-def _score_four(rows, row, flat, width, group, scores):
-    """Four registers of scores from output `group` on; the entries' |x|^2."""
+def _plus_four(sums, flat, at, eights, value):
+    """Four registers of sums, the weights of one entry added."""
+    a, b, c, d = sums
+    one, two, three, four = eights
+    return (
+        lanes.plus_times(a, lanes.load(flat, at + one), value),
+        lanes.plus_times(b, lanes.load(flat, at + two), value),
+        lanes.plus_times(c, lanes.load(flat, at + three), value),
+        lanes.plus_times(d, lanes.load(flat, at + four), value),
+    )
+
+
+@part
+def _score_four(rows, row, flat, width, eights, scores):
+    """Four registers of scores, from these outputs on; the entries' |x|^2.
+
+    Summed as `_totals` does: a score is the same, bit for bit, whatever number of outputs lie beside it.
+    """
     start, stop = span(rows, row)
-    a, b, c, d = lanes.nothing(), lanes.nothing(), lanes.nothing(), lanes.nothing()
-    length = 0.0
+    none = lanes.nothing(), lanes.nothing(), lanes.nothing(), lanes.nothing()
+    sums, others = _plus_four(none, flat, flat.shape[0] - width, eights, rows.bias), none
+    length, other = 0.0, 0.0
     j = leap(rows, row, start, stop)
     while j < stop:
         edge = stretch(rows, j, stop)
-        for i in range(j, edge):
-            foresee(rows, i, flat, width, group)
-            slot, value = item(rows, row, i)
-            at = np.int64(slot) * width + group
-            a = lanes.plus_times(a, lanes.load(flat, at), value)
-            b = lanes.plus_times(b, lanes.load(flat, at + 8), value)
-            c = lanes.plus_times(c, lanes.load(flat, at + 16), value)
-            d = lanes.plus_times(d, lanes.load(flat, at + 24), value)
+        while j + 2 <= edge:
+            foresee(rows, j, flat, width, eights)
+            slot, value = item(rows, row, j)
+            sums = _plus_four(sums, flat, np.int64(slot) * width, eights, value)
+            length += value * value
+            foresee(rows, j + 1, flat, width, eights)
+            slot, value = item(rows, row, j + 1)
+            others = _plus_four(others, flat, np.int64(slot) * width, eights, value)
+            other += value * value
+            j += 2
+        if j < edge:
+            slot, value = item(rows, row, j)
+            sums = _plus_four(sums, flat, np.int64(slot) * width, eights, value)
             length += value * value
         j = leap(rows, row, edge, stop)
-    at = flat.shape[0] - width + group
-    lanes.store(scores, group, lanes.plus_times(a, lanes.load(flat, at), rows.bias))
-    lanes.store(scores, group + 8, lanes.plus_times(b, lanes.load(flat, at + 8), rows.bias))
-    lanes.store(scores, group + 16, lanes.plus_times(c, lanes.load(flat, at + 16), rows.bias))
-    lanes.store(scores, group + 24, lanes.plus_times(d, lanes.load(flat, at + 24), rows.bias))
+    for k in range(4):
+        lanes.store(scores, eights[k], lanes.plus_times(sums[k], others[k], 1.0))
+    return length + other
+
+
+@part
+def _score_two(rows, row, flat, width, one, two, scores):
+    """Two registers of scores, which may be the same; the entries' |x|^2."""
+    left, right, length = _totals(rows, row, flat, width, one, two - one)
+    lanes.store(scores, one, left)
+    lanes.store(scores, two, right)
     return length
 
 
 @part
 def _score_eights(rows, row, weights, eights, count, scores):
-    """Four registers at a time; beyond the last eight it again, which is then written twice the same."""
+    """Four registers at a time, the last one or two by themselves; of three the last counts twice."""
     flat = lanes.flattened(weights)
     width = weights.shape[1]
-    start, stop = span(rows, row)
     length = 0.0
-    for k in range(0, count, 4):
-        one, two = eights[k], eights[min(k + 1, count - 1)]
-        three, four = eights[min(k + 2, count - 1)], eights[min(k + 3, count - 1)]
-        a, b, c, d = lanes.nothing(), lanes.nothing(), lanes.nothing(), lanes.nothing()
-        length = 0.0
-        j = leap(rows, row, start, stop)
-        while j < stop:
-            edge = stretch(rows, j, stop)
-            for i in range(j, edge):
-                slot, value = item(rows, row, i)
-                at = np.int64(slot) * width
-                a = lanes.plus_times(a, lanes.load(flat, at + one), value)
-                b = lanes.plus_times(b, lanes.load(flat, at + two), value)
-                c = lanes.plus_times(c, lanes.load(flat, at + three), value)
-                d = lanes.plus_times(d, lanes.load(flat, at + four), value)
-                length += value * value
-            j = leap(rows, row, edge, stop)
-        at = flat.shape[0] - width
-        lanes.store(scores, one, lanes.plus_times(a, lanes.load(flat, at + one), rows.bias))
-        lanes.store(scores, two, lanes.plus_times(b, lanes.load(flat, at + two), rows.bias))
-        lanes.store(scores, three, lanes.plus_times(c, lanes.load(flat, at + three), rows.bias))
-        lanes.store(scores, four, lanes.plus_times(d, lanes.load(flat, at + four), rows.bias))
+    k = 0
+    while k + 2 < count:
+        some = eights[k], eights[k + 1], eights[k + 2], eights[min(k + 3, count - 1)]
+        length = _score_four(rows, row, flat, width, some, scores)
+        k += 4
+    if k < count:
+        length = _score_two(rows, row, flat, width, eights[k], eights[count - 1], scores)
     return length + rows.bias * rows.bias
 
 
@@ -213,13 +210,11 @@ def _score_side_by_side(rows, row, weights, scores):
     length = 0.0
     group = 0
     while group + 32 <= width:
-        length = _score_four(rows, row, flat, width, group, scores)
+        some = group, group + 8, group + 16, group + 24
+        length = _score_four(rows, row, flat, width, some, scores)
         group += 32
     while group < width:  # two registers at a time where there are two
-        beside = min(8, width - 8 - group)
-        left, right, length = _totals(rows, row, flat, width, group, beside)
-        lanes.store(scores, group, left)
-        lanes.store(scores, group + beside, right)
+        length = _score_two(rows, row, flat, width, group, min(group + 8, width - 8), scores)
         group += 16
     return length + rows.bias * rows.bias
 
@@ -278,6 +273,13 @@ def _add_lanes(rows, row, weights, pull, step):
 
 
 @part
+def _add_eights(rows, row, weights, eights, count, pull, step):
+    for k in range(count):
+        if _pulls(pull, eights[k]):
+            _add_one(rows, row, weights, pull, step, eights[k])
+
+
+@part
 def _pulls(pull, group):
     """Is any of eight outputs pulled?"""
     some = False
@@ -331,37 +333,42 @@ def _add_at(flat, at, lane, factor):
 # ---- either, as the weights lie
 
 
-def score_many(rows, row, weights, scores):
+def score_many(rows, row, following, weights, scores):
     """scores[k] = <w_k, x>; returns |x|^2."""
-    return (_score_by_class if weights.flags.fnc else _score_side_by_side)(rows, row, weights, scores)
+    if weights.flags.fnc:
+        return score_by_class(rows, row, following, weights, scores)
+    return _score_side_by_side(rows, row, weights, scores)
 
 
 def add_score_many(rows, row, weights, scores, factor):
     """scores[k] += factor <w_k, x>"""
     by_class = weights.flags.fnc
-    (_add_score_by_class if by_class else _add_score_side_by_side)(rows, row, weights, scores, factor)
+    (add_score_by_class if by_class else _add_score_side_by_side)(rows, row, weights, scores, factor)
 
 
 def add_many(rows, row, weights, pull, step):
     """w_k += step pull[k] x"""
-    (_add_by_class if weights.flags.fnc else _add_side_by_side)(rows, row, weights, pull, step)
+    (add_by_class if weights.flags.fnc else _add_side_by_side)(rows, row, weights, pull, step)
 
 
 @overload(score_many, jit_options=_INLINED)
-def _score_many_compiled(rows, row, weights, scores):
-    chosen = _score_by_class if weights.layout == "F" else _score_side_by_side
-    return lambda rows, row, weights, scores: chosen(rows, row, weights, scores)
+def _score_many_compiled(rows, row, following, weights, scores):
+    if weights.layout == "F":
+        return lambda rows, row, following, weights, scores: score_by_class(
+            rows, row, following, weights, scores
+        )
+    return lambda rows, row, following, weights, scores: _score_side_by_side(rows, row, weights, scores)
 
 
 @overload(add_score_many, jit_options=_INLINED)
 def _add_score_many_compiled(rows, row, weights, scores, factor):
-    chosen = _add_score_by_class if weights.layout == "F" else _add_score_side_by_side
+    chosen = add_score_by_class if weights.layout == "F" else _add_score_side_by_side
     return lambda rows, row, weights, scores, factor: chosen(rows, row, weights, scores, factor)
 
 
 @overload(add_many, jit_options=_INLINED)
 def _add_many_compiled(rows, row, weights, pull, step):
-    chosen = _add_by_class if weights.layout == "F" else _add_side_by_side
+    chosen = add_by_class if weights.layout == "F" else _add_side_by_side
     return lambda rows, row, weights, pull, step: chosen(rows, row, weights, pull, step)
 
 

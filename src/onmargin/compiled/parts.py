@@ -15,7 +15,7 @@ from types import CellType, FunctionType
 from typing import Any
 
 import numpy as np
-from numba import njit, typeof
+from numba import njit, typeof, types
 from numba.core.caching import FunctionCache
 from numba.extending import register_jitable
 
@@ -33,6 +33,7 @@ OPTIONS: dict[str, Any] = {
     "fastmath": {"contract", "nsz", "arcp"},
 }
 LOOP: dict[str, Any] = {"no_cfunc_wrapper": True, **OPTIONS}
+BRIEF = {**LOOP, "nogil": False}  # of one row: letting others run takes longer than the row
 REASSOCIATED = {**OPTIONS, "fastmath": OPTIONS["fastmath"] | {"reassoc"}}
 
 Part = Callable[..., Any]
@@ -66,8 +67,11 @@ def plain(function: Part) -> FunctionType:
     return python  # type: ignore[no-any-return]
 
 
-def specialise(loop: Part, **roles: Part) -> Part:
-    """Compile `loop` with each role name bound to the given part (memoised by name)."""
+def specialise(loop: Part, options: dict[str, Any] = LOOP, /, **roles: Part) -> Part:
+    """Compile `loop` with each role name bound to the given part (memoised by name).
+
+    A loop is compiled with the same options wherever it is.
+    """
     known = (loop, *roles.items())  # our own parts do not change; what a user's sees may
     if known in _known:
         return _known[known]
@@ -77,7 +81,7 @@ def specialise(loop: Part, **roles: Part) -> Part:
         source = plain(loop)
         bound = FunctionType(source.__code__, {**source.__globals__, **roles}, name)
         bound.__qualname__, bound.__module__ = name, source.__module__
-        _specialised[name] = _kept_on_disk(njit(**LOOP)(bound))
+        _specialised[name] = _kept_on_disk(njit(**options)(bound))
     if all(map(_is_ours, map(plain, (loop, *roles.values())))):
         _known[known] = _specialised[name]
     return _specialised[name]
@@ -207,7 +211,7 @@ def bound(function: Part, arguments: tuple[Any, ...]) -> Part:
         return function
     key = (function, _kind(arguments))
     if key not in _bound:
-        signature = tuple(typeof(argument) for argument in arguments)
+        signature = tuple(each if isinstance(each, types.Type) else typeof(each) for each in arguments)
         if signature not in function.overloads:
             function.compile(signature)  # type: ignore[attr-defined]
         _bound[key] = function.overloads[signature].entry_point

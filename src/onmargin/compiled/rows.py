@@ -73,8 +73,8 @@ def bring(rows, row):
     """A row out of order will be read a few rounds from now: memory is asked for it."""
 
 
-def foresee(rows, i, flat, width, group):
-    """Memory is asked for four registers of weights, those of an entry some places after i, where sparse."""
+def foresee(rows, i, flat, width, eights):
+    """Memory is asked for four eights of weights of an entry some places after i, where rows are sparse."""
 
 
 def _is_sparse(rows):
@@ -91,7 +91,7 @@ def _span_compiled(rows, row):
 @overload(item, jit_options=_OPTIONS)
 def _item_compiled(rows, row, j):
     if _is_sparse(rows):
-        return lambda rows, row, j: (rows.indices[j], np.float64(rows.values[j]))
+        return lambda rows, row, j: (rows.indices[np.uint64(j)], np.float64(rows.values[np.uint64(j)]))
     return lambda rows, row, j: (np.uint64(j), np.float64(rows.values[np.uint64(row), np.uint64(j)]))
 
 
@@ -142,17 +142,17 @@ def _bring_compiled(rows, row):
 
 
 @overload(foresee, jit_options=_OPTIONS)
-def _foresee_compiled(rows, i, flat, width, group):
+def _foresee_compiled(rows, i, flat, width, eights):
     if not _is_sparse(rows):
-        return lambda rows, i, flat, width, group: None
+        return lambda rows, i, flat, width, eights: None
 
-    def weights(rows, i, flat, width, group):
+    def weights(rows, i, flat, width, eights):
         slot = rows.indices[min(i + LATER, rows.indices.size - 1)]
-        at = np.int64(slot) * width + group
-        lanes.fetch(flat, at)
-        lanes.fetch(flat, at + 8)
-        lanes.fetch(flat, at + 16)
-        lanes.fetch(flat, at + 24)
+        at = np.int64(slot) * width
+        lanes.fetch(flat, at + eights[0])
+        lanes.fetch(flat, at + eights[1])
+        lanes.fetch(flat, at + eights[2])
+        lanes.fetch(flat, at + eights[3])
 
     return weights
 

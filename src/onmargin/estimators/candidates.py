@@ -13,6 +13,7 @@ from ..interface.draws import generator_of
 from ..interface.fields import Averaged, Intercept, Passes, Shuffled, above_zero, flag, learner, one_of, plain
 from ..interface.groups import Grouped, Rounds, no_rounds, read_groups, weights_of_groups
 from ..interface.guard import answers, changes
+from ..interface.labels import is_marks
 from ..interface.passes import Sums, run_passes
 from ..interface.structures import RIGHT, Decoder, StructuredForm, listed, play, same_structure
 from ..interface.tables import checked_weights
@@ -268,7 +269,7 @@ def read_chosen(chosen: object, groups: np.ndarray, count: int) -> np.ndarray:
         raise BadInput(
             f"chosen has shape {given.shape}; wanted ({len(groups)},), true on the right rows of every group"
         )
-    if given.dtype.kind not in "biuf" or not np.isin(given, (0, 1)).all():
+    if given.dtype.kind not in "biuf" or not is_marks(given):
         raise BadInput(
             "chosen has other entries than true and false; wanted true on the right rows of every group"
         )

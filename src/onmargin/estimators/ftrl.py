@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from scipy.special import expit
+from scipy import special
 from sklearn.utils.metaestimators import available_if
 
 from ..compiled.parts import plain as plain_python
@@ -319,7 +319,7 @@ class FTRLClassifier(FTRL, Classifier, Linear, Averaged, Labelled, Horizon, Regu
     @answers
     def predict_proba(self, X: object) -> np.ndarray:
         """1 / (1 + e^-s) for `classes_[1]`; two classes and the logistic loss only."""
-        positive = expit(self.decision_function(X))
+        positive = special.expit(self.decision_function(X))
         return np.asarray(np.c_[1 - positive, positive])
 
 

@@ -254,6 +254,12 @@ class Pegasos(KernelForm, Classifier, Passes, Growing, Intercept, Labelled, Kern
         del self._lam, self._rounds
         return self
 
+    def _expect(self, rows: int) -> None:
+        if rows:
+            self._lam = 1.0 / rows
+        else:
+            self.__dict__.pop("_lam", None)
+
     def _svm(self) -> SvmObjective:
         ranked, free = not self._one_against_all, self.fit_intercept == "free"
         return SvmObjective(self, ranked, free, int(self.batch_size))

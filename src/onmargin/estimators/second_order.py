@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scipy.special import ndtri
+from scipy import special
 
 from ..interface.classifier import Classifier
 from ..interface.fields import Averaged, Labelled, Linear, above_zero, group, learner, one_of
@@ -105,7 +105,7 @@ class SoftConfidenceWeighted(Classifier, Linear, Averaged, Labelled, Covariance)
 
     def numbers(self) -> Numbers:
         """C, and the confidence as a normal quantile."""
-        return {"C": self.C, "phi": float(ndtri(self.confidence))}
+        return {"C": self.C, "phi": float(special.ndtri(self.confidence))}
 
 
 @learner

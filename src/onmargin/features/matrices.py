@@ -123,7 +123,7 @@ def _malformed(X: Any, flaw: str) -> BadInput:
 # ---- other formats
 
 
-def _to_csr(X: Any) -> Any:
+def _to_csr(X: Any) -> object:
     """Another format as CSR, once it is known to lie within its arrays."""
     if X.format in ("csc", "bsr"):
         _check_compressed(X)

@@ -6,12 +6,12 @@ import math
 import struct
 from collections.abc import Hashable, Iterable, Mapping
 from functools import partial
-from itertools import repeat
 from operator import mul
 from typing import Any
 
 import numpy as np
 
+from ..compiled.dicts import FILLED, PLAIN, STAND_IN, are_plain, new_state, packing
 from ..compiled.rows import Sparse
 from ..errors import BadInput, BadType, Diverged, shown
 from .matrices import read_only
@@ -51,16 +51,15 @@ class Slots(dict[Hashable, int]):
 class Packer:
     """One reserved sparse row, refilled for every dict.
 
-    Names as last time: only the values are written. `struct` writes a dict's values into a bytearray
-    several times faster than assigning a list to a NumPy slice; the arrays are views of it. Names
-    without a slot go to the `blank` slot, which no example moves (-1: they are left out).
+    A plain dict is packed by `pack` (see `compiled.dicts`): where its names are those of last time, only the
+    values are written. Any other is packed by `struct`, which writes a dict's values into a bytearray several
+    times faster than assigning a list to a NumPy slice; the arrays are views of it. Names without a slot go
+    to the `blank` slot, which no example moves (-1: they are left out).
     """
 
     def __init__(self, slots: Slots, bias: float) -> None:
         self.slots, self.bias, self.blank = slots, bias, 0
-        self.look = slots.__getitem__
-        self.all_met = True  # had all names a slot, the last time they were looked up?
-        self.unmet = -1  # a slot that no name has (-1: none is known), for `find` to give names never met
+        self.state, self.held = new_state(slots), [list[Hashable]()]
         self._reserve(32)
 
     def _reserve(self, room: int) -> None:
@@ -69,83 +68,48 @@ class Packer:
         bounds = np.frombuffer(places, np.int32, 2)
         indices = np.frombuffer(places, np.uint32, room, 8)
         self.rows = Sparse(read_only(numbers), read_only(indices), read_only(bounds), self.bias)
-        self.values, self.places, self.room = values, places, room
+        state = self.state.copy()
+        self.state[PLAIN] = 0  # whoever still has the row there was
+        self.values, self.places, self.room, self.state = values, places, room, state
+        self.given = self.slots, self.held, np.frombuffer(values), np.frombuffer(places, np.uint32), state
         self.formats: dict[int, tuple[Any, Any]] = {}
-        self.write: Any = None
-        self.names: list[Hashable] | None = None  # whose slots the row has, all of them
-        self.asked: list[Hashable] | None = None  # whose slots `places_asked` has, `unmet` for some
-        self.places_asked: list[int] = []
+        self.forget()
 
     def use_constant(self, bias: float) -> None:
         """The constant coordinate's value from now on."""
         self.bias, self.rows = bias, self.rows._replace(bias=bias)
 
+    def pack(self, x: Example, room: int) -> bool:
+        """Fill the row from a dict, new names in slots below `room`; False: `take` or `ask` for it."""
+        return bool(packing()(x, *self.given, room) >= 0)
+
     def take(self, x: Example, names: list[Hashable]) -> None:
         """Fill the row to learn from it; new names get a slot."""
-        place = self._format(len(names))
+        write, place = self._format(len(names))
+        if not are_plain(names):
+            self.state[PLAIN] = 0
         place(self.places, 4, len(names), *map(self.slots.add, names))
-        self.write(*x.values())
-        self.names = names
+        write(*x.values())
 
     def ask(self, x: Example, names: list[Hashable]) -> bool:
         """Fill the row to answer it; did every name have a slot?"""
-        place = self._format(len(names))
+        write, place = self._format(len(names))
         try:
             place(self.places, 4, len(names), *map(self.slots.get, names))
         except struct.error:  # None: a name without a slot
             self._ask_without(x, names)
             return False
-        self.write(*x.values())
-        self.names = names
+        write(*x.values())
         return True
 
-    def find(self, names: list[Hashable], values: Iterable[Any]) -> None:
-        """Fill the row to answer it; names never met go to the slot `unmet`, each on its own."""
-        count = len(names)
-        try:
-            self.write, place = self.formats[count]
-        except KeyError:
-            place = self._format(count)
-        self.names = self.asked = None
-        if self.all_met:  # likely so this time too
-            try:
-                place(self.places, 4, count, *map(self.look, names))
-                self.write(*values)
-                self.names = names
-                return
-            except KeyError:
-                self.all_met = False
-        places = [*map(self.slots.get, names, repeat(self.unmet))]
-        place(self.places, 4, count, *places)
-        self.write(*values)
-        self.asked, self.places_asked = names, places
-
-    def take_in(self, names: list[Hashable], values: Iterable[Any]) -> None:
-        """`take`, for names that are likely to be those of `find` a moment ago."""
-        slots, unmet, count, asked = self.slots, self.unmet, len(names), names == self.asked
-        places = self.places_asked if asked else [*map(slots.get, names, repeat(unmet))]
-        try:
-            self.write, place = self.formats[count]
-        except KeyError:
-            place = self._format(count)
-        self.names = self.asked = None
-        new = places.count(unmet)
-        if new or not asked:
-            at, known = -1, len(slots)
-            for slot in range(known, known + new):
-                at = places.index(unmet, at + 1)  # (a new name may get that very slot)
-                slots[names[at]] = places[at] = slot
-            place(self.places, 4, count, *places)
-        self.write(*values)
-        self.names, self.all_met = names, not new
-
     def leave_unmet(self, slot: int) -> None:
-        """The slot that no name has, from now on."""
-        self.unmet, self.asked = slot, None
+        """The slot that no name has, from now on, for names that `pack` does not know (-1: none)."""
+        self.state[STAND_IN] = slot
+        self.forget()
 
     def forget(self) -> None:
         """The row is nobody's: names have lost their slots, or were refused."""
-        self.names = self.asked = None
+        self.state[FILLED] = -1
 
     def _ask_without(self, x: Example, names: list[Hashable]) -> None:
         """Names without a slot share the blank one, as long as all of them; or are left out."""
@@ -155,23 +119,22 @@ class Packer:
         if self.blank >= 0:
             values.append(math.hypot(*(x[name] for name in names if name not in self.slots)))
             places.append(self.blank)
-        place = self._format(len(places))
+        write, place = self._format(len(places))
         place(self.places, 4, len(places), *places)
-        self.write(*values)
+        write(*values)
 
-    def _format(self, count: int) -> Any:
+    def _format(self, count: int) -> tuple[Any, Any]:
         """Ready to write a row of so many entries."""
         if count > self.room:
             self._reserve(count + count // 4)
-        self.names = self.asked = None  # until all is written: a value may yet be refused
+        self.forget()
         found = self.formats.get(count)
         if found is None:  # n values; and the row's end with n slots, right after its start (always 0)
             values = partial(struct.Struct(f"{count}d").pack_into, self.values, 0)
             found = values, struct.Struct(f"i{count}I").pack_into
             if count <= SHORT:
                 self.formats[count] = found
-        self.write, place = found
-        return place
+        return found
 
     @staticmethod
     def is_fine(x: Example) -> bool:

@@ -201,10 +201,7 @@ class ActionStream(ModelStream):
                 self.guard.wait_for_readers()
             before, number = BeforeAction(self), 0
             try:
-                names = [*x]
-                if names == self.packer.names:
-                    self.packer.write(*x.values())
-                else:
+                if not self.packer.pack(x, 0):
                     self.take(x)
                 chosen = self.choose(mask)
                 if chosen is None:
@@ -263,7 +260,8 @@ class BeforeAction:
         if number:
             stream.owner._waiting().take_back(number, self.given_up)
         stream.slots.give_back(self.known)
-        stream.known, stream.packer.names = self.known, None
+        stream.known = self.known
+        stream.packer.forget()
         stream.owner._columns, model.features, model.actions = self.columns, self.features, self.actions
         if model.start is not self.layout[0]:
             model.layout = self.layout

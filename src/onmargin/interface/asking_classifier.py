@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Self, cast
 
 import numpy as np
@@ -14,7 +15,7 @@ from .dicts import Example
 from .guard import alone, answers, changes
 from .labels import check_label, distinct, shortened
 from .missing import are_known, filled, known_labels, labels_of
-from .shares import EVEN, Share, Sides
+from .shares import EVEN, Decision, Share, Sides
 from .tables import Table
 from .watch import Wanted
 
@@ -85,6 +86,16 @@ class AskingClassifier(ClassifierMixin, AsksForLabels):  # type: ignore[misc]
         """The learner's score, squashed; before any label {}, or (two classes only) even shares."""
         inner = cast(Classifier, self.inside())
         return inner.predict_proba_one(x) or ({} if self._multiclass else dict(EVEN))
+
+    @alone
+    def decide_one(self, x: Example) -> Decision:
+        """The learner's answer, and the score of each label."""
+        return cast(Classifier, self.inside()).decide_one(x)
+
+    @alone
+    def decide_each(self, examples: Sequence[Example]) -> list[Decision]:
+        """The same for several dicts."""
+        return cast(Classifier, self.inside()).decide_each(examples)
 
 
 def _refuse_weights(given: object) -> None:

@@ -215,7 +215,7 @@ class AsksForLabels(River):
         """Answer, ask by the rule, learn what was asked for; see `om.progressive`."""
         if wanted.delay:
             raise BadInput("delay= is not for learners that ask: a label comes when it is asked for")
-        X = indexable(X)
+        X = indexable(X, in_one_piece=wanted.full)
         labels, there = self._read(y, X)
         weights = wanted.sample_weight
         weights = None if weights is None else checked_weights(weights, len(labels))
@@ -256,13 +256,13 @@ class AsksForLabels(River):
                 )
             bought.append(first + np.flatnonzero(asked))
             counted = there[some] & (np.ones(len(asked), bool) if mine is None else mine > 0)
-            differs = np.asarray(run.predictions)[counted] != labels[some][counted]
+            which = slice(None) if counted.all() else counted
+            differs = np.asarray(run.predictions)[which] != labels[some][which]
             rounds, wrong = int(counted.sum()), int(np.sum(differs)) if self._counts_mistakes else 0
             sums += (rounds, wrong, run.totals.errors, run.totals.updates, run.totals.loss)
             curve.append((int(sums[0]), int(sums[1]), float(sums[4])))
         self.queried_ = np.concatenate(bought)
-        rounds, mistakes, errors, updates = (int(value) for value in sums[:4])
-        totals = Totals(rounds, mistakes, errors, updates, float(sums[4]))
+        totals = Totals._make((*map(int, sums[:4]), float(sums[4])))
         if not wanted.full:
             return Progress(self._original(), totals, labels, X, curve=curve, kind=self.kind)
         names = ("scores", "predictions", "losses", "steps", "queried")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -14,7 +15,7 @@ from .guard import alone, answers, changes, in_place
 from .label_targets import LabelTargets
 from .labels import Labels, in_order, listed, shortened
 from .learner import Learner
-from .shares import Share, Sides, shares, shares_of_one, sides_of_one
+from .shares import Decision, Share, Sides, shares, shares_of_one, sides_of_one
 from .weights import frame_of
 
 
@@ -133,6 +134,33 @@ class Classifier(ClassifierMixin, Learner):  # type: ignore[misc]
         if self._model is None or self._labels is None or not self._labels.known:
             return None
         return (self._stream or open_stream(self)).answer(x)
+
+    @alone
+    def decide_one(self, x: Example) -> Decision:
+        """`predict_one`, and the score of each label (of two, one is the other's negative), of one moment."""
+        labels, stream = self._labels, self._stream
+        if stream is None or labels is None or labels.outputs > 1 or len(labels.known) != 2 or labels.sets:
+            return self._decisions((x,))[0]
+        answer, (score,) = stream.decided(x)  # the short way of two classes
+        return answer, {labels.known[0]: -score, labels.known[1]: score}
+
+    @alone
+    def decide_each(self, examples: Sequence[Example]) -> list[Decision]:
+        """`decide_one` for several dicts, all of one moment."""
+        return self._decisions(examples)
+
+    def _decisions(self, examples: Sequence[Example]) -> list[Decision]:
+        labels = self._labels
+        if self._model is None or labels is None or not labels.known:
+            return [(None, {}) for _ in examples]
+        known, decided = labels.known, (self._stream or open_stream(self)).decided
+        if labels.outputs > 1 or labels.sets:  # (a dummy label has a score, and no name)
+            found = map(decided, examples)
+            return [(answer, dict(zip(known, scores, strict=False))) for answer, scores in found]
+        low, high = known[0], known[-1]
+        if low is high:
+            return [(answer, {low: score}) for answer, (score,) in map(decided, examples)]
+        return [(answer, {low: -score, high: score}) for answer, (score,) in map(decided, examples)]
 
     @answers
     def predict_many(self, X: object) -> Any:

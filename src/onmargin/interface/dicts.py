@@ -66,7 +66,10 @@ class Stream:
         self.room = self.model.start.slots - 2  # the last two: the blank slot, the constant coordinate
         blank = self.owner._has_blank and self.room >= len(self.slots)
         self.packer.blank = self.room if blank else -1
-        self.packer.leave_unmet(self.room if self.room >= len(self.slots) else -1)
+        stands = (
+            blank and self.owner._columns.by_name and self.model.is_flat
+        )  # for names never met; else `ask`
+        self.packer.leave_unmet(self.room if stands else -1)
         self.coded = targets.coded()
         self.shape: Start | None = self.model.start
         self.learn_fast, self.answer = never, self.answer_slowly
@@ -157,6 +160,12 @@ class Stream:
         if self.binding is None:
             return self.owner.predict_one(x)
         return self.owner._targets().named_one(self.scores(x))
+
+    def decided(self, x: Example) -> tuple[Any, list[float]]:
+        """The answer for one dict and its scores as decisions are, with the lock held."""
+        scores, targets = self.scores(x), self.owner._targets()
+        decisions = targets.decisions(scores) if targets.sets else scores
+        return targets.named_one(scores), np.asarray(decisions)[0].tolist()
 
     def check(self, x: Example) -> None:
         """Refuse an example that cannot be learned from."""
@@ -252,6 +261,13 @@ class BoundStream(Stream):
         if guess != guess:
             self.packer.refuse(x)
         return self.answers[guess]
+
+    def decided(self, x: Example) -> tuple[Any, list[float]]:
+        """The answer and its scores; where the loop guesses, those it has just guessed by."""
+        if not self.answers:
+            return super().decided(x)
+        answer = self.answer(x)  # (which may bind other entries)
+        return answer, self._entries().guessed()
 
     def scores(self, x: Example) -> np.ndarray:
         """Scores of one dict, by the average where one is kept."""

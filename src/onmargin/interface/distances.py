@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from ..compiled.dicts import ASKING
 from ..compiled.rows import Rows, Sparse
 from ..errors import BadInput
 from ..features.slots import NO_NUMBER, Example
@@ -48,6 +49,8 @@ class DistanceStream(PlacedStream):
     def bind(self) -> None:
         """Room for a target, and which rounds are plain."""
         super().bind()
+        room = self.room >= len(self.slots) and self.owner._columns.by_name
+        self.packer.leave_unmet(self.room if room else -1)
         self.support = self.looked = None
         self.answer = self.answer_quickly
 
@@ -86,14 +89,6 @@ class DistanceStream(PlacedStream):
     def _scores_in_place(self, x: Example) -> np.ndarray | None:
         """Scores of one dict; None: it goes the long way."""
         support, packer = self.bound_support(), self.packer
-        if support is None or packer.unmet < 0:
+        if support is None or not packer.pack(x, ASKING):
             return None
-        names = [*x]
-        if names == packer.names:
-            packer.names = names  # the same objects in a moment: learn_one compares by identity
-            packer.write(*x.values())
-        else:
-            packer.find(names, x.values())
-            if packer.names is None and not self.owner._columns.by_name:
-                return None
         return support.scores(packer.rows)

@@ -74,12 +74,12 @@ class PlacedStream(ModelStream):
 
     def _packed(self, x: Example) -> bool:
         """The dict in the reserved row, new names with slots of their own; False: there is no room."""
-        packer, names, known = self.packer, [*x], len(self.slots)
-        if names == packer.names:
-            packer.write(*x.values())
+        room = self.room if self.owner._columns.by_name and self.room >= len(self.slots) else 0
+        if self.packer.pack(x, room):
             return True
-        packer.take(x, names) if packer.unmet < 0 else packer.take_in(names, x.values())
-        return len(self.slots) == known or (self.owner._columns.by_name and len(self.slots) <= self.room)
+        known = len(self.slots)
+        self.packer.take(x, [*x])
+        return len(self.slots) == known or len(self.slots) <= room
 
 
 class PairedStream(PlacedStream):

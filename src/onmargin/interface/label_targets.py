@@ -25,6 +25,7 @@ from .labels import (
     checked_class_weight,
     distinct,
     in_order,
+    is_marks,
     items,
     label_array,
     listed,
@@ -72,12 +73,12 @@ class LabelTargets(NumberTargets):
             raise BadInput(f"{type(self.owner).__name__} requires y to be passed, but the target y is None")
         if sp.issparse(y):
             y = sp.csr_matrix(canonical(y))
-            if not np.isin(y.data, (0, 1)).all():
+            if not is_marks(y.data):
                 raise BadInput("y has other entries than 0 and 1; wanted an indicator matrix")
         else:
             y = label_array(y)
             if y.ndim == 2 and y.shape[1] > 1:
-                if y.dtype.kind not in "biuf" or not np.isin(y, (0, 1)).all():
+                if y.dtype.kind not in "biuf" or not is_marks(y):
                     raise BadInput(f"y has several columns; {SEVERAL}")
             else:
                 with in_one_line():

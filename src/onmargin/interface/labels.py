@@ -255,6 +255,11 @@ def _refuse_sets(labels: np.ndarray) -> None:
             raise BadInput(f"y has a {kind.__name__} for a label; wanted one label a row; {SEVERAL}")
 
 
+def is_marks(entries: np.ndarray) -> bool:
+    """Are they all 0 or 1? (NumPy's isin takes three times as long.)"""
+    return not bool(((entries != 0) & (entries != 1)).any())
+
+
 def as_they_are(labels: Any) -> np.ndarray:
     """An array of objects."""
     array = np.empty(len(labels), object)

@@ -248,6 +248,9 @@ class Learner(River):
     def _begin(self, model: Model, known: int) -> None:
         """Set the weights of slots from `known` on to where they start (0 for most)."""
 
+    def _expect(self, rows: int) -> None:
+        """So many rows are to come, though not in one table (0: nobody knows)."""
+
     def _fix_first(self, model: Model) -> None:
         """What the first dict decides for good."""
 
@@ -352,12 +355,9 @@ class Learner(River):
 
     def _continue(
         self, X: Any, y: object, classes: object, sample_weight: object, asking: Asking | None = None,
-        whole: bool = False,
+        whole: bool = False, own: bool = False,
     ) -> tuple[Table, Model, TrainingSet]:  # fmt: skip
-        """A table to go on with: read, checked, and the model to learn it on (perhaps a copy).
-
-        `whole`: labels that nobody announced are those of y.
-        """
+        """A checked table, and the model to learn it on. whole : of all labels; own : nobody else has it."""
         targets, fresh = self._targets(), self._model is None
         X = self._table(X, reset=fresh, learning=True)
         y = targets.read(y, X.shape[0])
@@ -366,10 +366,10 @@ class Learner(River):
         else:
             targets.adopt_stream(y, classes)
         if self._model is None:
-            self._model = self._new_model(X.shape[1], asking)
+            self._model, own = self._new_model(X.shape[1], asking), True
             self._form().check_start(self._model)
         data = self._training_set(X, y, sample_weight)
-        model = self._form().learning_copy(self._model, X, data)
+        model = self._model if own else self._form().learning_copy(self._model, X, data)
         if not fresh:
             self._refresh(model, seen=data.is_seen)
         self._fit_in(model, X)

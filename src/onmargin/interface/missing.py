@@ -68,10 +68,10 @@ def one_kind(labels: np.ndarray) -> np.ndarray:
     return np.array(labels.tolist())
 
 
-def indexable(X: Any) -> Table:
-    """A table whose rows can be taken: an array, CSR or a frame."""
+def indexable(X: Any, in_one_piece: bool = False) -> Table:
+    """A table whose rows can be taken: an array, CSR or a frame. (In one piece: checked by who learns it.)"""
     if sp.issparse(X):
-        return canonical(X)
+        return X if in_one_piece else canonical(X)
     if hasattr(X, "iloc") or hasattr(X, "with_columns"):
         return X
     table = np.asarray(X)

@@ -8,13 +8,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..errors import BadInput
+from ..models.merging import Merging
 from .fixed import is_unfixed
 from .learner import Learner
 
 FOUND = ("objective_", "dual_gap_")  # what a fit found out about its own weights
 
 
-def mixed(learners: Sequence[Learner], shares: np.ndarray) -> Learner:
+def mixed(learners: Sequence[Learner], shares: np.ndarray, summed: bool = True) -> Learner:
     """A learner with the mean of the weights; what cannot be averaged is refused with the reason."""
     first = learners[0]
     refuse(first)
@@ -34,7 +35,7 @@ def mixed(learners: Sequence[Learner], shares: np.ndarray) -> Learner:
     scales = [other._bias / value if value else 1.0 for other in learners]
     merged = copy.deepcopy(first)
     _fix(merged, learners, value)
-    merged._fitted().merge(models, shares, scales, first.n_features_in_)
+    merged._fitted().merge(models, shares, Merging(scales, first.n_features_in_, summed))
     for name in FOUND:
         merged.__dict__.pop(name, None)
     return merged

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from ..compiled.dicts import ASKING, packing
 from ..errors import BadInput
 from ..features.slots import NO_NUMBER
 from ..learn.vocabulary import KNOWN
@@ -28,8 +29,10 @@ def quick_learner(stream: BoundStream, entries: BoundEntries) -> Learn:
     packer, model, slots, rows, code = stream.packer, stream.model, stream.slots, stream.rows, stream.code
     acquire, release, readers = stream.lock.acquire, stream.lock.release, stream.guard.readers
     entry, (_, _, space, hyper, _, desk, target, trace) = entries.one_entry, entries.one(0.0, 0)
-    binding, numbers, room = stream.binding, hyper.numbers, stream.room
-    grows = packer.unmet >= 0 and stream.owner._columns.by_name  # new names: there may be room for them
+    pack, (names, held, values, places, state) = packing(), packer.given
+    binding, numbers = stream.binding, hyper.numbers
+    grows = stream.room >= len(slots) and stream.owner._columns.by_name  # new names: there may be room
+    room = stream.room if grows else 0
     assert entry is not None
 
     def learn(x: Any, y: Any) -> bool:
@@ -45,22 +48,19 @@ def quick_learner(stream: BoundStream, entries: BoundEntries) -> Learn:
                 goal = code(y)
                 if goal is None:
                     return False
-                names = [*x]
-                known = 0
-                if names == packer.names and packer.rows is rows:
-                    packer.write(*x.values())
+                if pack(x, names, held, values, places, state, room) >= 0:
+                    known = len(slots)
                 else:
-                    packer.take_in(names, x.values()) if grows else packer.take(x, names)
+                    packer.take(x, [*x])
                     known = len(slots)
                     if packer.rows is not rows or known > (room if grows else stream.known):
                         return stream.learn_grown(goal)
-                    if known > stream.known:
-                        numbers[KNOWN] = known
+                if known > stream.known:
+                    numbers[KNOWN] = known
                 after = entry(rows, goal, space, hyper, clock, desk, target, trace)
                 if after >= 0:
                     model.clock = after
-                    if known:
-                        stream.known = known
+                    stream.known = known
                     return True
             except NO_NUMBER as error:
                 if isinstance(error, BadInput):
@@ -84,22 +84,14 @@ def quick_answerer(stream: Stream, entries: BoundEntries, answers: dict[float, A
     packer, model = stream.packer, stream.model
     acquire, release = stream.lock.acquire, stream.lock.release
     guess, (rows, space, hyper, scores) = entries.guess_entry, entries.single
-    binding, columns = stream.binding, stream.owner._columns
-    finds = packer.blank >= 0 and packer.unmet >= 0 and columns.by_name and model.is_flat  # else: `ask`
+    pack, (names, held, values, places, state) = packing(), packer.given
+    binding = stream.binding
 
     def answer(x: Any) -> Any:
         try:
             acquire()
             if type(x) is dict and stream.binding is binding:
-                names = [*x]
-                found = names == packer.names
-                if found:
-                    packer.names = names  # the same objects in a moment: learn_one compares by identity
-                    packer.write(*x.values())
-                elif finds:
-                    packer.find(names, x.values())
-                    found = packer.rows is rows
-                if found:
+                if pack(x, names, held, values, places, state, ASKING) >= 0:
                     found = guess(rows, space, hyper, scores, model.clock)
                     if found == found:
                         return answers[found]

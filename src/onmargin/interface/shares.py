@@ -6,9 +6,11 @@ import math
 from collections.abc import Hashable
 
 import numpy as np
-from scipy.special import expit, softmax
+from scipy import special
 
 Share = dict[Hashable, float]
+Decision = tuple[Hashable, Share]
+"""An answer, and the score of each label."""
 Sides = dict[Hashable, dict[bool, float]]
 """Of sets of labels: each label is in the set, or not."""
 
@@ -24,8 +26,8 @@ def shares(decisions: np.ndarray, labels: int) -> np.ndarray:
     if labels == 1:
         return np.ones((len(decisions), 1))
     if decisions.ndim == 1:
-        return np.asarray(np.c_[expit(-decisions), expit(decisions)])
-    return np.asarray(softmax(decisions, axis=1))
+        return np.asarray(np.c_[special.expit(-decisions), special.expit(decisions)])
+    return np.asarray(special.softmax(decisions, axis=1))
 
 
 def shares_of_one(known: list[Hashable], scores: list[float]) -> Share:

@@ -168,6 +168,7 @@ def read_table(owner: Learner, X: object, reset: bool, learning: bool) -> Table:
     columns, form = owner._columns, owner._form()
     if not reset and is_plain(X, columns):
         return form.learned(canonical(X), learning)
+    refuse_dask(X)
     growing = bool(owner.growing) and not reset and owner._model is not None
     if not reset and (columns.by_name or (growing and columns.slots and hasattr(X, "columns"))):
         return form.learned(
@@ -178,6 +179,18 @@ def read_table(owner: Learner, X: object, reset: bool, learning: bool) -> Table:
     if owner.growing and _get_feature_names(X) is not None:
         table = sp.csr_matrix(table)  # as later frames, whose names lie elsewhere: sums have one order
     return form.learned(table, learning)
+
+
+def refuse_dask(X: object) -> None:
+    """Dask's collections are learned and answered elsewhere; computed here they might not fit into memory.
+
+    (Targets and weights beside rows that are in memory do fit: these are computed.)
+    """
+    if type(X).__module__.partition(".")[0] in ("dask", "dask_expr"):
+        raise BadType(
+            f"got a Dask {type(X).__name__}; use om.cluster.fit(estimator, (X, y)) to learn from it, "
+            "om.cluster.predict(model, X) to answer it, or compute() it first"
+        )
 
 
 def named_table(owner: Learner, X: object) -> Table:

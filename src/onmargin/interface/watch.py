@@ -123,7 +123,7 @@ def watch_source(learner: Learner, source: Source, wanted: Wanted) -> Progress:
     watcher = Watcher(BLOCK, wanted.full, learner._targets().sets, learner._targets().kind == "labels")
     for block in regrouped(source.blocks(), wanted.every or BLOCK, at_once=source.live):
         X, model, data = learner._continue(
-            block.rows, block.targets, wanted.classes, block.weights, wanted.asking
+            block.rows, block.targets, wanted.classes, block.weights, wanted.asking, own=True
         )
         targets = learner._targets()
         if before is None:

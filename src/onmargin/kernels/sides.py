@@ -9,8 +9,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import DTypeLike
 
+from ..compiled.entries import copy_entries
 from ..compiled.pairs import dense_squares, sparse_squares
 from ..compiled.rows import Rows, Sparse
+from ..features.matrices import UNSIGNED, read_only
 
 Csr: TypeAlias = sp.csr_matrix
 Table: TypeAlias = np.ndarray | Csr  # vectors as they came, one to a line
@@ -242,7 +244,14 @@ def gathered(values: np.ndarray, indices: np.ndarray, starts: np.ndarray, rows: 
             "indices": indices[first:stop].copy(),
             "starts": np.array([0, stop - first], starts.dtype),
         }
-    lengths = starts[rows + 1] - starts[rows]
-    ends = np.cumsum(lengths)
-    entries = np.arange(ends[-1] if len(ends) else 0) + np.repeat(starts[rows] - ends + lengths, lengths)
-    return {"values": values[entries], "indices": indices[entries], "starts": np.r_[0, ends]}
+    ends = np.cumsum(starts[rows + 1] - starts[rows], dtype=np.int64)
+    count, unsigned = int(ends[-1]) if len(ends) else 0, UNSIGNED[indices.itemsize]
+    parts: Entries = {
+        "values": np.empty(count, values.dtype),
+        "indices": np.empty(count, indices.dtype),
+        "starts": np.r_[0, ends],
+    }
+    bounds, chosen = read_only(np.asarray(starts, np.int64)), read_only(np.asarray(rows, np.int64))
+    given = read_only(values), read_only(indices.view(unsigned))
+    copy_entries(*given, bounds, chosen, ends, parts["values"], parts["indices"].view(unsigned))
+    return parts

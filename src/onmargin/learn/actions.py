@@ -18,7 +18,7 @@ def act(rows, space, hyper, clock, scores, allowed, luck, played, best, chances)
     row, or one for all.
     """
     for t in range(luck.shape[0]):
-        score(space, rows, Round(t, clock + 1, 1.0, luck[t]), hyper, scores)
+        score(space, rows, Round(t, clock + 1, 1.0, luck[t], t), hyper, scores)
         if not math.isfinite(space.notes[0]):
             return t
         line = t if allowed.shape[0] > 1 else 0
@@ -47,7 +47,7 @@ def reward(rows, space, hyper, clock, desk, sums, best, played, chance, earned):
     clear(pull)
     pull[best] -= 1.0
     pull[played] += earned / chance
-    now = Round(0, clock + 1, 1.0, 0.0)
+    now = Round(0, clock + 1, 1.0, 0.0, 0)
     score(space, rows, now, hyper, desk.scores)
     length = size(space, rows, now, pull, hyper)
     if not length <= hyper.numbers[FARTHEST]:

@@ -208,7 +208,7 @@ def limited(whose: Part) -> Part:
 def ask_own_rows(space, scores, luck, clock, hyper, asks):
     """asks[i] = a user's rule about the scores of row i, one after the other."""
     for i in range(asks.shape[0]):
-        asks[i] = own_asking(space, scores[i], Round(i, clock + 1, 1.0, luck[i]), hyper)
+        asks[i] = own_asking(space, scores[i], Round(i, clock + 1, 1.0, luck[i], i), hyper)
 
 
 @specialise

@@ -49,13 +49,13 @@ def learn(examples, space, hyper, clock, desk, trace, first, start, stop):
     total = 0.0
     mistakes = errors = updates = 0
     for t in range(start, stop):
-        row = first + t
+        row, following = first + t, first + t + 1
         if order.size:
-            row = order[t]
+            row, following = order[t], order[min(t + 1, stop - 1)]
             bring(rows, order[min(t + SOON, stop - 1)])
         weight = weights[t] if weights.size else 1.0
         seen = weight > 0.0  # a weight of 0: a round that is not seen
-        now = Round(row, clock + 1, weight, chance[t] if chance.size else 0.0)
+        now = Round(row, clock + 1, weight, chance[t] if chance.size else 0.0, following)
         score(space, rows, now, hyper, scores)
         if not math.isfinite(space.notes[0]):
             return clock, t, total, mistakes, errors, updates
@@ -103,7 +103,7 @@ def learn_one(rows, target, space, hyper, clock, desk, targets, trace):
 def answer(rows, space, hyper, clock, scores, out, first, count):
     """out[t] = the scores of row first + t; how many were done (fewer: the next is not finite)."""
     for t in range(count):
-        score(space, rows, Round(first + t, clock + 1, 1.0, 0.0), hyper, scores)
+        score(space, rows, Round(first + t, clock + 1, 1.0, 0.0, first + t + 1), hyper, scores)
         if not math.isfinite(space.notes[0]):
             return t
         for k in range(out.shape[1]):
@@ -114,7 +114,7 @@ def answer(rows, space, hyper, clock, scores, out, first, count):
 def answer_mean(rows, space, hyper, clock, scores, out, first, count):
     """`answer` by the averaged weights."""
     for t in range(count):
-        now = Round(first + t, clock + 1, 1.0, 0.0)
+        now = Round(first + t, clock + 1, 1.0, 0.0, first + t + 1)
         score(space, rows, now, hyper, scores)
         if not math.isfinite(space.notes[0]):
             return t
@@ -126,7 +126,7 @@ def answer_mean(rows, space, hyper, clock, scores, out, first, count):
 
 def answer_one(rows, space, hyper, scores, clock):
     """The guess for the only row; NaN where it is not finite."""
-    now = Round(0, clock + 1, 1.0, 0.0)
+    now = Round(0, clock + 1, 1.0, 0.0, 0)
     score(space, rows, now, hyper, scores)
     if not math.isfinite(space.notes[0]):
         return math.nan
@@ -139,7 +139,8 @@ def judged(examples, space, hyper, clock, desk, held, trace, first, start, stop)
     total = 0.0
     mistakes = errors = updates = 0
     for t in range(start, stop):
-        now = Round(order[t] if order.size else first + t, clock + 1, 1.0, 0.0)
+        row = order[t] if order.size else first + t
+        now = Round(row, clock + 1, 1.0, 0.0, row)
         score(space, rows, now, hyper, scores)
         mean(space, rows, now, hyper, scores)
         for k in range(hyper.outputs):

@@ -95,7 +95,7 @@ def sweep(examples, lanes, hyper, clock, first, start, stop):
         if not weight > 0.0:  # a round that is not seen
             continue
         clock += 1
-        now = Round(row, clock, weight, 0.0)
+        now = Round(row, clock, weight, 0.0, row)
         target, size = targets[t], max(length, TINY)
         for m in range(knobs.shape[1]):  # no branches (a passive lane's step is dropped), few arrays: SIMD
             hyper_of_lane = Hyper(

@@ -100,13 +100,13 @@ def wrong_class(scores, target, guess, hyper):
 def decide_rows(scores, clock, hyper, guesses):
     """What `decide` makes of every line of scores."""
     for t in range(guesses.shape[0]):
-        guesses[t] = decide(scores[t], Round(t, clock + 1, 1.0, 0.0), hyper)
+        guesses[t] = decide(scores[t], Round(t, clock + 1, 1.0, 0.0, t), hyper)
 
 
 def suffer_rows(scores, targets, clock, hyper, pull, losses):
     """What every line of scores would have suffered."""
     for t in range(losses.shape[0]):
-        guess = decide(scores[t], Round(t, clock + 1, 1.0, 0.0), hyper)
+        guess = decide(scores[t], Round(t, clock + 1, 1.0, 0.0, t), hyper)
         margin, required = demand(scores[t], targets[t], guess, hyper, pull)
         losses[t] = 0.0
         if margin != math.inf:

@@ -144,6 +144,7 @@ class Round(NamedTuple):
     clock: int  # counts from 1
     weight: float
     luck: float
+    following: int  # the row of the next round, where it is known: memory may be asked for it
 
 
 class Desk(NamedTuple):

@@ -32,7 +32,8 @@ class BoundEntries:
         self.averaged = bool(self.space.drift.size)
         self.spelled = self.averaged and not model.judges
         self.single = (rows, self.space, self.hyper, self.desk.scores)
-        kind = (model.played(), model.start.many, target.ndim)
+        # (the first set of labels makes outputs: an average of none is bound as if none were kept)
+        kind = (model.played(), model.start.many, target.ndim, self.averaged)
         if kind != self.kind:
             self.learn_entry: Part | None = None  # found when it is wanted
             self.one_entry: Part | None = None
@@ -81,6 +82,12 @@ class BoundEntries:
             self.settle()
             raise
         return bool(clock >= 0)
+
+    def guessed(self) -> list[float]:
+        """The scores that the last guess was made by."""
+        scores, outputs = self.desk.scores, self.out.shape[1]
+        found: list[float] = [scores.item(0)] if outputs == 1 else scores[:outputs].tolist()
+        return found
 
     def settle(self) -> None:
         """After Ctrl-C, which Python delivers between two of its own steps: was the round played?"""

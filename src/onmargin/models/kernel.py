@@ -311,12 +311,14 @@ class KernelModel(Model):
             centre = None
             if self.row.space.size is unit_size:  # a ball
                 centre = self.squared_length(evaluator, coefficients) + self.radius_coordinate(averaged) ** 2
-            for first in range(0, count, BLOCK):
-                some = slice(first, min(first + BLOCK, count))
+
+            def answer(mine: Evaluator, some: slice) -> None:
                 which = np.arange(some.start, some.stop)
                 side = self._side(rows, which, dtype)
                 self.support.check(side, which, "nothing was predicted")
-                out[some] = self._block_scores(evaluator, side, coefficients, centre)
+                out[some] = self._block_scores(mine, side, coefficients, centre)
+
+            evaluator.by_blocks(count, answer)
         return out, count
 
     def _as_wide_as(self, rows: Rows) -> Self:

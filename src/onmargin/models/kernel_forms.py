@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import cho_solve, solve_triangular
+from scipy import linalg
 
 from ..compiled.checks import first_not_finite
 from ..compiled.rows import Rows
@@ -59,9 +59,9 @@ class Unbounded(KernelModel):
             np.zeros(2),
         )  # fmt: skip
         both = [self._in_force(), self.drifts.view] if judged else [self._in_force()]
-        sums = evaluator.sums(self.kept, side, np.concatenate(both, axis=1) if judged else both[0])[0]
+        coefficients = np.concatenate(both, axis=1) if judged else both[0]
+        (sums,), (gram,) = evaluator.sums_and_grams(self.kept, side, coefficients, own)
         dated = np.ascontiguousarray(sums[self.width :]) if judged else np.zeros((0, 0))
-        gram = evaluator.grams(side, own)[0]
         return Prepared(
             np.ascontiguousarray(sums[: self.width]),
             dated,
@@ -301,8 +301,8 @@ class MultiKernel(Unbounded):
         self.space = many.MultiKernel(
             np.zeros((len(side), self.width)), empty, self.norms, self.omegas, np.zeros(2)
         )  # fmt: skip
-        frozen = evaluator.sums(self.kept, side, self.coefficients.view)
-        return many.Many(frozen, evaluator.grams(side, own), own)
+        frozen, grams = evaluator.sums_and_grams(self.kept, side, self.coefficients.view, own)
+        return many.Many(frozen, grams, own)
 
     def _block_scores(
         self, evaluator: Evaluator, side: Side, coefficients: np.ndarray, centre: float | None
@@ -369,9 +369,9 @@ class KernelRidge(Bounded):
             support.check(side, which, "nothing was predicted")
             values = np.zeros((len(which), used))
             evaluator.values(support.vectors, side, values)
-            half = solve_triangular(factor, values.T, lower=True) if used else values.T
+            half = linalg.solve_triangular(factor, values.T, lower=True) if used else values.T
             variance = np.maximum(evaluator.diagonals(side)[0] - np.square(half).sum(axis=0), 0.0)
-            c = solve_triangular(factor, half, lower=True, trans=1) if used else half
+            c = linalg.solve_triangular(factor, half, lower=True, trans=1) if used else half
             found[0, which] = labels @ c / (1.0 + variance)
             found[1, which] = variance
             found[2, which] = np.maximum(variance - (np.square(c) / importance).sum(axis=0), 0.0)
@@ -381,7 +381,7 @@ class KernelRidge(Bounded):
         """c = (K + H^-1)^-1 y, so that w = P b = sum of c_i x_i. (The coefficients shown are labels.)"""
         used = int(self.space.ledger[VECTORS])
         factor, labels = self.space.square[:used, :used], self.space.weights[:used, 0]
-        return np.asarray(cho_solve((factor, True), labels) if used else labels)
+        return np.asarray(linalg.cho_solve((factor, True), labels) if used else labels)
 
     def scores(self, rows: Rows, count: int, averaged: bool) -> tuple[np.ndarray, int]:
         """Estimates, as scores."""

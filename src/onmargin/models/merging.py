@@ -7,7 +7,7 @@ come are those of a learner that has been there for as many rounds as all of the
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -71,24 +71,63 @@ def why_not(model: Model) -> str:
     )
 
 
-def merge(model: Model, others: Sequence[Model], shares: np.ndarray, scales: Scales, width: int) -> None:
-    """The mean of models (itself among them) in these shares; `scales`: of their constant coordinates."""
-    model.clock = sum(other.clock for other in others)
-    tables = []
-    for other, scale in zip(others, scales, strict=True):
-        table = _kept(other.mean_weights(), width)
-        table[-1] *= scale
-        tables.append(table)
-    if is_uncertain(model):
-        _by_precision(model, others, tables, shares, scales, width)
-    else:
-        mean = sum(share * table for share, table in zip(shares, tables, strict=True))
-        _put(model.space.weights, np.asarray(mean), width)
+class Merging(NamedTuple):
+    """How models are merged.
+
+    scales : of their constant coordinates. width : features known.
+    summed : the mean goes on as one that has been there for all of their rounds. Otherwise as one of them,
+        which has seen the mean number: weights that predict the next round and their average are means each.
+    """
+
+    scales: Scales
+    width: int
+    summed: bool
+
+
+def merge(model: Model, others: Sequence[Model], shares: np.ndarray, how: Merging) -> None:
+    """The mean of models (itself among them) in these shares."""
+    scales, width, summed = how
+    parts = Parts(others, shares, scales, width, np.ones(len(others)) if summed else shares)
+    clocks = [other.clock for other in others]
+    model.clock = sum(clocks) if summed else round(float(shares @ clocks))
+    averages = [other.mean_weights() for other in others]
+    mean = _mean(model, parts, averages)
+    if not summed and model.space.drift.size:
+        answers, mean = mean, _mean(model, parts, [other.weights() for other in others])
+    _put(model.space.weights, mean, width)
     after = model.space.drift.size and model.hyper.numbers[MEAN_AFTER]
     model.space.drift[...] = model.space.weights if after else 0.0  # (as if they had always been these)
     if model.row.space.name in FOLLOWS:
-        FOLLOWS[model.row.space.name](model, Parts(others, shares, scales, width))
+        FOLLOWS[model.row.space.name](model, parts)
+    if not summed and model.space.drift.size:
+        _answer_by(model, answers, width)
     model.memory[BAR] = sum(s * other.memory[BAR] for s, other in zip(shares, others, strict=True))
+
+
+def _answer_by(model: Model, answers: np.ndarray, width: int) -> None:
+    """Choose the drift such that this is the average, which is the drift times something, and more."""
+    if not model.clock:
+        return
+    drift, wanted, weights = model.space.drift, np.zeros(model.space.drift.shape), model.weights()
+    _put(wanted, answers, width)
+    drift[...] = 0.0
+    without = np.array(model.row.space.average(model.space, model.clock, model.hyper, weights), float)
+    drift[...] = model.clock  # (so that what it adds is not lost in rounding)
+    added = model.row.space.average(model.space, model.clock, model.hyper, weights) - without
+    share = np.divide(wanted - without, added, out=np.zeros(drift.shape), where=added != 0.0)
+    drift[...] = model.clock * share
+
+
+def _mean(model: Model, parts: Parts, tables: Sequence[np.ndarray]) -> np.ndarray:
+    """The mean of weights, by precision where that is kept (which is then the mean too)."""
+    kept = []
+    for table, scale in zip(tables, parts.scales, strict=True):
+        lines = _kept(table, parts.width)
+        lines[-1] *= scale
+        kept.append(lines)
+    if is_uncertain(model):
+        return _by_precision(model, kept, parts)
+    return np.asarray(sum(share * lines for share, lines in zip(parts.shares, kept, strict=True)))
 
 
 def _kept(array: np.ndarray, width: int) -> np.ndarray:
@@ -101,45 +140,30 @@ def _put(array: np.ndarray, lines: np.ndarray, width: int) -> None:
     array[:width], array[-1] = lines[:-1], lines[-1]
 
 
-def _by_precision(
-    model: Model,
-    others: Sequence[Model],
-    tables: Sequence[np.ndarray],
-    shares: np.ndarray,
-    scales: Sequence[float],
-    width: int,
-) -> None:
+def _by_precision(model: Model, tables: Sequence[np.ndarray], parts: Parts) -> np.ndarray:
     """w = (sum_s share_s Sigma_s^-1)^-1 sum_s share_s Sigma_s^-1 w_s: the surer has more say."""
-    spread = np.array([scale or 1.0 for scale in scales])
+    spread, width = np.array([scale or 1.0 for scale in parts.scales]), parts.width
     if model.row.space.fields["sigma"].kind == SQUARE:
-        _by_matrices(model, others, tables, shares, spread, width)
-        return
+        return _by_matrices(model, tables, parts, spread)
     total, sums = np.zeros_like(tables[0]), np.zeros_like(tables[0])
-    for other, table, share, scale in zip(others, tables, shares, spread, strict=True):
+    for other, table, share, scale in zip(parts.models, tables, parts.shares, spread, strict=True):
         sigma = _kept(other.space.sigma, width)
         sigma[-1] *= scale**2
         total += share / sigma
         sums += share * table / sigma
-    _put(model.space.weights, sums / total, width)
     model.space.sigma[:width], model.space.sigma[-1] = 1.0 / total[:-1], 1.0 / total[-1]
     if "theta" in model.row.space.fields:  # w = Sigma theta
         _put(model.space.theta, sums, width)
+    return np.asarray(sums / total)
 
 
-def _by_matrices(
-    model: Model,
-    others: Sequence[Model],
-    tables: Sequence[np.ndarray],
-    shares: np.ndarray,
-    spread: np.ndarray,
-    width: int,
-) -> None:
+def _by_matrices(model: Model, tables: Sequence[np.ndarray], parts: Parts, spread: np.ndarray) -> np.ndarray:
     """The same with a full covariance per output."""
-    outputs, many = model.start.outputs, model.start.many
+    outputs, many, width = model.start.outputs, model.start.many, parts.width
     mean = np.zeros_like(tables[0])
     for k in range(outputs):
         total, sums = np.zeros((width + 1, width + 1)), np.zeros(width + 1)
-        for other, table, share, scale in zip(others, tables, shares, spread, strict=True):
+        for other, table, share, scale in zip(parts.models, tables, parts.shares, spread, strict=True):
             stretch = np.ones(width + 1)
             stretch[-1] = scale
             places = np.r_[:width, len(other.space.sigma[k]) - 1]
@@ -155,23 +179,25 @@ def _by_matrices(
             mean[:, k] = found @ sums
         else:
             mean[:] = found @ sums
-    _put(model.space.weights, mean, width)
+    return mean
 
 
 # ---- what follows from weights that are a mean: `model.space.weights` holds them, the clock is all rounds
 
 
 class Parts:
-    """The models that are merged."""
+    """The models that are merged; `counts`: how often each is in a sum (1, or its share)."""
 
-    def __init__(self, models: Sequence[Model], shares: np.ndarray, scales: Scales, width: int) -> None:
-        self.models, self.shares, self.scales, self.width = models, shares, scales, width
+    def __init__(
+        self, models: Sequence[Model], shares: np.ndarray, scales: Scales, width: int, counts: np.ndarray
+    ) -> None:
+        self.models, self.shares, self.scales, self.width, self.counts = models, shares, scales, width, counts
 
     def summed(self, name: str, like: np.ndarray, power: int) -> np.ndarray:
         """The sum of an array over all of them; of the constant coordinate in its unit, to this power."""
         total = np.zeros(like.shape)
-        for model, scale in zip(self.models, self.scales, strict=True):
-            lines = _kept(getattr(model.space, name), self.width)
+        for model, scale, count in zip(self.models, self.scales, self.counts, strict=True):
+            lines = count * _kept(getattr(model.space, name), self.width)
             lines[-1] *= scale**-power if scale else 0.0
             total[: self.width] += lines[:-1]
             total[-1] += lines[-1]
@@ -186,7 +212,8 @@ def _fading(model: Model, parts: Parts) -> None:
     """w = v from here on; the shifting Perceptron counts the moves of all."""
     ledger = model.space.ledger
     ledger[FADING_SCALE] = 1.0
-    ledger[FADING_MOVES] = sum(other.space.ledger[FADING_MOVES] for other in parts.models)
+    moves = [other.space.ledger[FADING_MOVES] for other in parts.models]
+    ledger[FADING_MOVES] = float(parts.counts @ moves)
     model.hyper.numbers[FADED] = model.clock
     _settle(model)
 

@@ -17,6 +17,7 @@ from ..learn.paired.together import Columns
 from ..learn.spaces.arrays import Start, aligned, padded
 from ..learn.vocabulary import IS_SHORT, NO_TRACE, THRESHOLD, Examples, Tally
 from .layout import Arrays, Facts, Layout
+from .merging import Merging
 from .pairing import Given, Pairing, most_entries
 from .table import Row
 from .weights import Model, Numbers
@@ -30,7 +31,8 @@ def columns_for(width: int, slots: int, entries: int) -> Columns:
     if not entries:
         width = slots = 0
     ends, used, owners, groups = (np.zeros(n, np.int64) for n in (slots, slots, entries, width // 8))
-    return Columns(ends, used, owners, np.zeros(entries), groups, *aligned((6, width), float))
+    sums = aligned((8 * entries,), float)
+    return Columns(ends, used, owners, np.zeros(entries), sums, groups, *aligned((6, width), float))
 
 
 def part_for(width: int) -> RoundPart:
@@ -99,9 +101,9 @@ class Paired(Model):
         finally:
             self.pairing.given = None
 
-    def merge(self, others: Sequence[Model], shares: np.ndarray, scales: Sequence[float], width: int) -> None:
+    def merge(self, others: Sequence[Model], shares: np.ndarray, how: Merging) -> None:
         """The mean of models, their thresholds too; the reservoirs stay its own."""
-        super().merge(others, shares, scales, width)
+        super().merge(others, shares, how)
         middles = [other.pairing.middle for other in others if isinstance(other, Paired)]
         self.pairing.middle[...] = np.average(middles, axis=0, weights=shares)
 

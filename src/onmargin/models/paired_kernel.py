@@ -123,9 +123,8 @@ class PairedKernel(Paired, Unbounded):
 
     def _prepared(self, evaluator: Evaluator, side: Side, own: np.ndarray, judged: bool) -> BlockVectors:
         both = [self.coefficients.view, self.drifts.view] if judged else [self.coefficients.view]
-        sums = evaluator.sums(self.kept, side, np.concatenate(both, axis=1))[0]
+        (sums,), (gram,) = evaluator.sums_and_grams(self.kept, side, np.concatenate(both, axis=1), own)
         dated = np.ascontiguousarray(sums[self.width :]) if judged else np.zeros((0, 0))
-        gram = evaluator.grams(side, own)[0]
         return BlockVectors(np.ascontiguousarray(sums[: self.width]), dated, gram, own[0])
 
     def _keep(self, side: Side, space: Coefficients) -> None:

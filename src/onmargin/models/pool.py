@@ -72,8 +72,13 @@ class Pool:
             self.lines.append(lines)
 
     def _append(self, parts: Entries) -> None:
-        self.values.append(parts["values"])
-        self.indices.append(parts["indices"])
+        """Entries that nobody else holds."""
+        if not len(self.values):
+            self.values = Grown(np.asarray(parts["values"], np.float64))
+            self.indices = Grown(np.asarray(parts["indices"], np.uint32))
+        else:
+            self.values.append(parts["values"])
+            self.indices.append(parts["indices"])
         self.starts.append(parts["starts"][1:] + self.starts.view[-1])
 
     def _widen(self, width: int) -> None:

@@ -102,6 +102,31 @@ class Evaluator:
             total += self.constant * coefficients.sum(axis=0)[:, None]
         return np.asarray(sum(self._shared(len(kept), right, share), total))
 
+    def sums_and_grams(
+        self, kept: Vectors, side: Side, coefficients: np.ndarray, own: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Of a block, `sums` over the vectors kept and its own `grams`: at once where threads share."""
+        if self.threads == 1:
+            return self.sums(kept, side, coefficients), self.grams(side, own)
+        side.prime()
+        grams = pool(self.threads).submit(quietly(lambda: self.grams(side, own)))
+        return self.sums(kept, side, coefficients), grams.result()
+
+    def by_blocks(self, count: int, answer: Callable[[Evaluator, slice], None]) -> None:
+        """`answer` for all rows, a block at a time.
+
+        Threads take whole blocks where there are enough, so that none waits for another and sums are those of
+        one thread; else they share the tiles of each.
+        """
+        blocks = [slice(first, min(first + BLOCK, count)) for first in range(0, count, BLOCK)]
+        if self.threads == 1 or len(blocks) < 2 * self.threads:
+            for some in blocks:
+                answer(self, some)
+            return
+        alone = Evaluator(self.kernels, self.constant)
+        for _ in pool(self.threads).map(quietly(lambda some: answer(alone, some)), blocks):
+            pass
+
     def values(self, kept: Vectors, right: Side, out: np.ndarray) -> None:
         """out[j, i] = k(x_i, row j), for i among the kept; one kernel."""
 
@@ -114,13 +139,19 @@ class Evaluator:
         out[:, : len(kept)] += self.constant
 
     def _shared(self, kept: int, right: Side, share: Callable[[list[tuple[int, int]]], Found]) -> list[Found]:
-        """Each thread's tiles, of nearly as many vectors."""
-        ends = [kept * number // self.threads for number in range(self.threads + 1)]
-        shares = [
-            [(first, min(first + TILE, stop)) for first in range(begin, stop, TILE)]
-            for begin, stop in zip(ends, ends[1:], strict=False)
-        ]
+        """All tiles in turn; where threads share, each takes the next as soon as it is done with one."""
+        tiles = [(first, min(first + TILE, kept)) for first in range(0, kept, TILE)]
         if self.threads == 1:
-            return [share(shares[0])] if kept else []
+            return [share(tiles)] if kept else []
         right.prime()
-        return list(pool(self.threads).map(share, shares))
+        return list(pool(self.threads).map(quietly(share), [[tile] for tile in tiles]))
+
+
+def quietly(work: Callable[..., Found]) -> Callable[..., Found]:
+    """The same, what overflows found by its result: a thread of a pool has warnings of its own."""
+
+    def run(*given: object) -> Found:
+        with np.errstate(over="ignore", invalid="ignore"):
+            return work(*given)
+
+    return run

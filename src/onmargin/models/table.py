@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from ..compiled.parts import Part, compose, fingerprint, plain, specialise
+from ..compiled.parts import BRIEF, Part, compose, fingerprint, plain, specialise
 from ..learn import losses, queries, rounds, steps
 from ..learn.kernel_spaces import table as kernel_spaces
 from ..learn.kernel_spaces.ridge import EVIDENCE, NUMBER_EVIDENCE
@@ -62,7 +62,7 @@ class Row(NamedTuple):
         name = f"learn_{fingerprint(rounds.learn, *roles.values())}"
         if name not in _loops:
             _loops[name] = compose(rounds.learn, name, **roles)
-        return specialise(rounds.learn_one, learn=_loops[name])
+        return specialise(rounds.learn_one, BRIEF, learn=_loops[name])
 
     def counted(self) -> Row:
         """The same, with its moves counted."""
@@ -88,7 +88,7 @@ class Row(NamedTuple):
 
     def single(self) -> Part:
         """Its compiled guess for one row."""
-        return specialise(rounds.answer_one, score=self.space.score, decide=self.task.decide)
+        return specialise(rounds.answer_one, BRIEF, score=self.space.score, decide=self.task.decide)
 
     def judge(self) -> Part:
         """Its compiled loop that answers with the averaged weights before each round."""

@@ -164,7 +164,7 @@ def check_step(name: str, function: Part, bare: Part, own: np.ndarray) -> None:
     """One finite number for an ordinary round."""
     trial, hyper = specialise(try_step, step=function), some_hyper(own)
     for margin in (-1.3, 0.2, 0.9):
-        now = Round(0, 3, 1.0, 0.5)
+        now = Round(0, 3, 1.0, 0.5, 0)
         arguments = (margin, 1.0 - margin, 1.0, 2.0, np.array([1.0]), now, hyper)
         stays_inside("step", name, bare, *arguments)
         said = run("step", name, trial, *arguments)
@@ -175,7 +175,7 @@ def check_step(name: str, function: Part, bare: Part, own: np.ndarray) -> None:
 def check_query(name: str, function: Part, bare: Part, own: np.ndarray) -> None:
     """True or False for an ordinary round."""
     space = Linear(np.zeros(DIMENSIONS), np.zeros(0), np.zeros(2))
-    arguments = (space, np.array([0.3]), Round(0, 3, 1.0, 0.5), some_hyper(own))
+    arguments = (space, np.array([0.3]), Round(0, 3, 1.0, 0.5, 0), some_hyper(own))
     stays_inside("query", name, bare, *arguments)
     said = run("query", name, specialise(try_query, ask=function), *arguments)
     if not isinstance(said, bool | np.bool_):

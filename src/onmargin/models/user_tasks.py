@@ -124,7 +124,7 @@ class Trial(NamedTuple):
 
     def play(self) -> None:
         """Decide, see the demand, judge; raise for an answer that is none."""
-        scores, target, hyper, now = self.scores, self.target, self.hyper, Round(0, 3, 1.0, 0.5)
+        scores, target, hyper, now = self.scores, self.target, self.hyper, Round(0, 3, 1.0, 0.5, 0)
         classes = f"one of the classes 0 to {hyper.outputs - 1}"
         kind = is_number if self.made.numbers else self._is_class
         wanted = "one finite number" if self.made.numbers else classes

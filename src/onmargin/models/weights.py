@@ -35,7 +35,7 @@ from .asking import Asking
 from .by_class import laid_out
 from .journal import Journal, pays
 from .layout import Arrays, Facts, Layout, Wanted
-from .merging import merge, why_not
+from .merging import Merging, merge, why_not
 from .table import Row
 
 REACHES = {"float64": 1e200, "float32": 1e30}
@@ -403,9 +403,9 @@ class Model:
         """The learned radius' coordinate, last among the weights."""
         return float(self.table()[0, -1]) if averaged else float(self.space.weights[-1])
 
-    def merge(self, others: Sequence[Model], shares: np.ndarray, scales: Sequence[float], width: int) -> None:
-        """The mean of models (itself among them) in these shares; `scales`: of their constant coordinates."""
-        merge(self, others, shares, scales, width)
+    def merge(self, others: Sequence[Model], shares: np.ndarray, how: Merging) -> None:
+        """The mean of models (itself among them) in these shares; see `merging.merge`."""
+        merge(self, others, shares, how)
 
     # ---- other shapes
 

@@ -77,14 +77,17 @@ def narrow(block, scores, middle, begin, count, arrival, compared, places, hyper
 
 
 @part
-def find_outputs(block, part, begin, count, t, outputs):
-    """The outputs whose class some member of the round has; how many."""
+def find_outputs(block, part, begin, count, t, outputs, line):
+    """The outputs whose class some member of the round has; how many. `line` is room for a mark of each."""
+    for c in range(outputs):
+        line[c] = block.marks[t, c]
+    for j in range(1, count):
+        other = block.lines[begin + j]
+        for c in range(outputs):
+            line[c] |= block.pool_marks[other, c]
     found = eights = 0
     for c in range(outputs):
-        some = block.marks[t, c] == 1
-        for j in range(1, count):
-            some |= block.pool_marks[block.lines[begin + j], c] == 1
-        if some:
+        if line[c] == 1:
             if eights == 0 or c >= part.eights[eights - 1] + 8:
                 part.eights[eights] = c - c % 8
                 eights += 1

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...compiled.parts import Part, compose, part, specialise
+from ...compiled.rows import bring
 from ..losses import hinge as loss
 from ..steps import pa1 as step
 from ..vocabulary import (
@@ -44,6 +45,8 @@ from .rules import share_weighted as share
 from .rules import unweighted as strength
 from .rules import violates as matters
 from .together import Columns, pull_all, step_together
+
+SOON = 2  # so many rounds before its own a member is asked of memory
 
 
 class PairedRounds(NamedTuple):
@@ -98,6 +101,14 @@ class Scratch(NamedTuple):
     held: np.ndarray  # (outputs,) the scores that are answered
     wide: Columns  # for steps of all outputs at once (empty where there is one)
     part: RoundPart  # the outputs of a round that is narrowed down: lines above have these columns then
+
+
+@part
+def bring_members(block, begin, end):
+    """Members that lie anywhere in the pool will be read some rounds from now: memory is asked for them."""
+    for j in range(begin, end):
+        if block.members[j] >= 0:
+            bring(block.pool, block.members[j])
 
 
 @part
@@ -299,7 +310,8 @@ def gather_few(space, block, scratch, middle, t, row, begin, count, arrival, hyp
     if not math.isfinite(scratch.lengths[0]):
         return count, -1
     count = narrow(block, scratch.held, middle, begin, count, arrival, compares(), scratch.which, hyper)
-    here = find_outputs(block, part, begin, count, t, hyper.outputs)
+    bring_members(block, begin + 1, begin + count)
+    here = find_outputs(block, part, begin, count, t, hyper.outputs, signs[0])
     weights[0] = block.weights[t] if block.weights.size else 1.0
     for i in range(here):
         scores[0, i], signs[0, i] = scratch.held[part.outputs[i]], 2 * block.marks[t, part.outputs[i]] - 1
@@ -327,6 +339,8 @@ def learn(block, space, hyper, clock, scratch, middle, trace, first, start, stop
             scratch.part.outputs[c] = c
     for t in range(start, stop):
         row = block.order[t] if block.order.size else first + t
+        if t + SOON < stop and not hyper.rivals:  # (of many classes few are read)
+            bring_members(block, block.starts[t + SOON], block.starts[t + SOON + 1])
         begin, arrival = block.starts[t], block.arrivals[t]
         count, here = block.starts[t + 1] - begin, outputs
         if hyper.rivals:
@@ -358,7 +372,7 @@ def learn(block, space, hyper, clock, scratch, middle, trace, first, start, stop
                 one, two = block.members[begin + which[0]], block.members[begin + which[1]]
                 length = apart(space, block, scratch, row, one, two)
                 if length > TINY:
-                    now = Round(row, clock + 1, strength(weights, count, arrival), 0.0)
+                    now = Round(row, clock + 1, strength(weights, count, arrival), 0.0, row)
                     tau = step(gap, hyper.margin - gap, 1.0, length, pulls[0], now, hyper)
                     pull_apart(signs, which, pulls, tau)
                     taken = tau * math.sqrt(length) if tau > 0.0 else -1.0

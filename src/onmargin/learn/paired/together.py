@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...compiled import lanes
+from ...compiled.outputs import add_eights
 from ...compiled.parts import part
 from ...compiled.rows import item, span
 from ..vocabulary import IS_SHORT, POSITIVES
@@ -29,6 +30,7 @@ class Columns(NamedTuple):
     used: np.ndarray  # (slots,) the columns that have some
     owners: np.ndarray  # (entries,) where the pulls of the member begin that has it
     values: np.ndarray  # (entries,)
+    sums: np.ndarray  # (8 entries,) d in the columns used, of one eight of outputs; 0 between rounds
     groups: np.ndarray  # (outputs / 8,) where the eights begin that somebody pulls
     inner: np.ndarray  # (outputs,) <w, d>, as are all below
     asked: np.ndarray
@@ -71,7 +73,7 @@ def sort_entries(wide, block, which, row, begin, few, slots, width):
         for j in range(start, stop):
             slot, _ = item(rows, at, j)
             if wide.ends[slot] == 0:
-                wide.used[used] = slot
+                wide.used[np.uint64(used)] = slot
                 used += 1
             wide.ends[slot] += 1
         if rows.bias != 0.0:
@@ -80,16 +82,16 @@ def sort_entries(wide, block, which, row, begin, few, slots, width):
                 used += 1
             wide.ends[slots - 1] += 1
     for at in range(used):  # where each begins; filled, where it ends
-        slot = wide.used[at]
+        slot = np.uint64(wide.used[at])
         total, wide.ends[slot] = total + wide.ends[slot], total
     for i in range(few):
         rows, at = pick(block, row, block.members[begin + which[i]])
         start, stop = span(rows, at)
         for j in range(start, stop):
             slot, value = item(rows, at, j)
-            entry = wide.ends[slot]
+            entry = np.uint64(wide.ends[slot])
             wide.owners[entry], wide.values[entry] = i * width, value
-            wide.ends[slot] = entry + 1
+            wide.ends[slot] += 1
         if rows.bias != 0.0:
             entry = wide.ends[slots - 1]
             wide.owners[entry], wide.values[entry] = i * width, rows.bias
@@ -125,7 +127,7 @@ def sum_column(wide, pulls, first, stop, eights):
     a, b, c, d = eights
     one, two, three, four = lanes.nothing(), lanes.nothing(), lanes.nothing(), lanes.nothing()
     for entry in range(first, stop):
-        at, value = wide.owners[entry], wide.values[entry]
+        at, value = wide.owners[np.uint64(entry)], wide.values[np.uint64(entry)]
         one = lanes.plus_times(one, lanes.load(pulls, at + a), value)
         two = lanes.plus_times(two, lanes.load(pulls, at + b), value)
         three = lanes.plus_times(three, lanes.load(pulls, at + c), value)
@@ -149,22 +151,19 @@ def add_products(array, at, eights, left, right):
 
 
 @part
-def hold(line, eights, sums):
-    """Four eights of outputs, in a line."""
-    a, b, c, d = eights
-    one, two, three, four = sums
-    lanes.store(line, a, one)
-    lanes.store(line, b, two)
-    lanes.store(line, c, three)
-    lanes.store(line, d, four)
-
-
-@part
-def scatter(array, at, part, steps, outputs):
-    """array += steps * what the line holds, in the outputs of a round."""
-    for i in range(outputs):
-        if steps[i] != 0.0:
-            array[at + part.outputs[i]] += steps[i] * part.line[i]
+def move_members(space, block, scratch, row, begin, few, hyper, clock):
+    """w_c += tau_c d_c of the outputs of a round that was narrowed down: member by member, by eights."""
+    part, eights = scratch.part, scratch.part.eights
+    count = eights[eights.size - 1]
+    for i in range(few):
+        for k in range(count):
+            lanes.store(part.line, eights[k], lanes.nothing())
+        for c in range(hyper.here):
+            part.line[part.outputs[c]] = scratch.wide.steps[c] * scratch.pulls[i, c]
+        rows, at = pick(block, row, block.members[begin + scratch.which[i]])
+        add_eights(rows, at, space.weights, eights, count, part.line, 1.0)
+        if space.drift.size:
+            add_eights(rows, at, space.drift, eights, count, part.line, float(clock))
 
 
 @part
@@ -174,7 +173,7 @@ def measure(wide, pulls, used, eights):
     one, two, three, four = lanes.nothing(), lanes.nothing(), lanes.nothing(), lanes.nothing()
     first = 0
     for at in range(used):
-        stop = wide.ends[wide.used[at]]
+        stop = wide.ends[np.uint64(wide.used[at])]
         left, right, third, fourth = sum_column(wide, pulls, first, stop, eights)
         one = lanes.plus_product(one, left, left)
         two = lanes.plus_product(two, right, right)
@@ -188,15 +187,56 @@ def measure(wide, pulls, used, eights):
 
 
 @part
-def step_together(space, block, scratch, row, begin, count, few, hyper, clock):
-    """Moves the weights of every output by its joint step; |w' - w|, or -1 where nothing moves."""
-    wide, width = scratch.wide, scratch.pulls.shape[1]
-    pull_all(scratch, count, few, hyper)
-    pulls = scratch.pulls.reshape(scratch.pulls.size)
-    used = sort_entries(wide, block, scratch.which, row, begin, few, space.weights.shape[0], width)
-    active = active_groups(wide, hyper.here)
-    for k in range(0, active, 4):
-        measure(wide, pulls, used, four_groups(wide, k, active))
+def add_entry(wide, pulls, slot, value, at, group, used):
+    """An entry of a member into d of its column; how many columns are used now. (See `sum_entries`.)"""
+    place = wide.ends[np.uint64(slot)]
+    if place == 0:
+        wide.used[np.uint64(used)] = slot
+        used += 1
+        wide.ends[np.uint64(slot)] = place = used
+    sums = lanes.load(wide.sums, 8 * place - 8)
+    lanes.store(wide.sums, 8 * place - 8, lanes.plus_times(sums, lanes.load(pulls, at + group), value))
+    return used
+
+
+@part
+def sum_entries(wide, block, pulls, which, row, begin, few, slots, width, group):
+    """d_c of one eight of outputs in every column, in the order of `sort_entries`, which is spared; how many.
+
+    `ends` says which of the columns used it is, counted from 1.
+    """
+    used = 0
+    for i in range(few):
+        rows, at = pick(block, row, block.members[begin + which[i]])
+        start, stop = span(rows, at)
+        for j in range(start, stop):
+            slot, value = item(rows, at, j)
+            used = add_entry(wide, pulls, np.int64(slot), value, i * width, group, used)
+        if rows.bias != 0.0:
+            used = add_entry(wide, pulls, slots - 1, rows.bias, i * width, group, used)
+    return used
+
+
+@part
+def measure_sums(wide, used, group):
+    """|d_c|^2 for one eight of outputs."""
+    total = lanes.nothing()
+    for at in range(used):
+        one = lanes.load(wide.sums, 8 * at)
+        total = lanes.plus_product(total, one, one)
+    lanes.store(wide.lengths, group, total)
+
+
+@part
+def add_sums(array, at, group, steps, sums, place):
+    """array += steps * d of a column, for one eight of outputs."""
+    one = lanes.plus_product(lanes.load(array, at + group), lanes.load(steps, group), lanes.load(sums, place))
+    lanes.store(array, at + group, one)
+
+
+@part
+def find_steps(wide, hyper, clock):
+    """tau of every output, from <w, d> and |d|^2; |w' - w|, or -1 where nothing moves."""
     length, moves = 0.0, False
     for c in range((hyper.here + 7) // 8 * 8):
         tau = 0.0
@@ -205,6 +245,48 @@ def step_together(space, block, scratch, row, begin, count, few, hyper, clock):
         length += tau * tau * wide.lengths[c]
         moves |= tau != 0.0
         wide.steps[c], wide.dated[c] = tau, tau * clock
+    return math.sqrt(length) if moves else -1.0
+
+
+@part
+def step_eight(space, block, scratch, row, begin, few, hyper, clock):
+    """`step_together` where one eight of outputs is pulled: each entry is read once."""
+    wide, width = scratch.wide, scratch.pulls.shape[1]
+    group = wide.groups[0]
+    pulls = scratch.pulls.reshape(scratch.pulls.size)
+    slots = space.weights.shape[0]
+    used = sum_entries(wide, block, pulls, scratch.which, row, begin, few, slots, width, group)
+    measure_sums(wide, used, group)
+    taken = find_steps(wide, hyper, clock)
+    weights, drift = space.weights.reshape(space.weights.size), space.drift.reshape(space.drift.size)
+    moves = taken >= 0.0 and not hyper.rivals
+    for at in range(used):
+        slot, sums, place = wide.used[at], wide.sums, 8 * at
+        if moves:
+            add_sums(weights, slot * width, group, wide.steps, sums, place)
+            if drift.size:
+                add_sums(drift, slot * width, group, wide.dated, sums, place)
+        wide.ends[np.uint64(slot)] = 0
+        lanes.store(sums, place, lanes.nothing())
+    if taken >= 0.0 and hyper.rivals:
+        move_members(space, block, scratch, row, begin, few, hyper, clock)
+    return taken
+
+
+@part
+def step_together(space, block, scratch, row, begin, count, few, hyper, clock):
+    """Moves the weights of every output by its joint step; |w' - w|, or -1 where nothing moves."""
+    wide, width = scratch.wide, scratch.pulls.shape[1]
+    pull_all(scratch, count, few, hyper)
+    active = active_groups(wide, hyper.here)
+    if active == 1:
+        return step_eight(space, block, scratch, row, begin, few, hyper, clock)
+    pulls = scratch.pulls.reshape(scratch.pulls.size)
+    used = sort_entries(wide, block, scratch.which, row, begin, few, space.weights.shape[0], width)
+    for k in range(0, active, 4):
+        measure(wide, pulls, used, four_groups(wide, k, active))
+    taken = find_steps(wide, hyper, clock)
+    moves = taken >= 0.0 and not hyper.rivals
     weights, drift = space.weights.reshape(space.weights.size), space.drift.reshape(space.drift.size)
     first = 0
     for at in range(used):
@@ -213,15 +295,10 @@ def step_together(space, block, scratch, row, begin, count, few, hyper, clock):
         for k in range(0, active if moves else 0, 4):
             eights = four_groups(wide, k, active)
             sums = sum_column(wide, pulls, first, stop, eights)
-            if hyper.rivals:
-                hold(scratch.part.line, eights, sums)
-                continue
             add_products(weights, slot * width, eights, wide.steps, sums)
             if drift.size:
                 add_products(drift, slot * width, eights, wide.dated, sums)
-        if hyper.rivals and moves:
-            scatter(weights, slot * width, scratch.part, wide.steps, hyper.here)
-            if drift.size:
-                scatter(drift, slot * width, scratch.part, wide.dated, hyper.here)
         wide.ends[slot], first = 0, stop
-    return math.sqrt(length) if moves else -1.0
+    if taken >= 0.0 and hyper.rivals:
+        move_members(space, block, scratch, row, begin, few, hyper, clock)
+    return taken

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...compiled.outputs import add_rows, score_rows
+from ...compiled.outputs import add_rows, score_round
 from ...compiled.parts import part
 from .arrays import NOTE, SLOT, Field, Space, always
 
@@ -25,7 +25,7 @@ FIELDS = {"weights": Field(SLOT, exact=False), "drift": Field(SLOT, average=True
 @part
 def score(space, rows, now, hyper, scores):
     """s_k = <w_k, x>"""
-    space.notes[0] = score_rows(rows, now.row, space.weights, scores)
+    space.notes[0] = score_round(rows, now, space.weights, scores)
 
 
 @part

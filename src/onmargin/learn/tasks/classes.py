@@ -16,10 +16,11 @@ def sign(scores, now, hyper):
 @part
 def highest(scores, now, hyper):
     """argmax of the scores; ties go to the lowest class."""
-    best = 0
+    best, most = 0, scores[0]  # (two registers: what is compared next does not wait for memory)
     for k in range(1, hyper.outputs):
-        if scores[k] > scores[best]:
-            best = k
+        higher = scores[k] > most
+        best = k if higher else best
+        most = scores[k] if higher else most
     return float(best)
 
 
@@ -40,9 +41,11 @@ def clear(pull):
 def rival(scores, true, hyper):
     """The best-scoring class but `true`; ties go to the lowest."""
     best = 0 if true != 0 else 1
+    most = scores[best]
     for k in range(best + 1, hyper.outputs):
-        if k != true and scores[k] > scores[best]:
-            best = k
+        higher = (k != true) & (scores[k] > most)
+        best = k if higher else best
+        most = scores[k] if higher else most
     return best
 
 
