@@ -10,7 +10,9 @@ import pytest
 
 import onmargin as om
 from onmargin.errors import BadFile, BadInput
-from onmargin.sources.ahead import overlapped
+from onmargin.sources import memory
+from onmargin.sources.ahead import itself, overlapped
+from onmargin.sources.opening import Lines
 
 TEXT = b"".join(b"%d 1:%d 2:0.5\n" % (number % 2, number) for number in range(5000))
 
@@ -27,6 +29,30 @@ def test_the_same_blocks(depth):
         np.testing.assert_array_equal(block.rows.data, plain[number].rows.data)
         assert source.seen == sum(len(one.targets) for one in plain[: number + 1])
     assert number == len(plain) - 1 and not readers()
+
+
+@pytest.mark.parametrize("ahead", [False, True])
+def test_memory_serves_again_only_when_nobody_holds_its_rows(ahead, monkeypatch):
+    """Of 40 chunks, all blocks kept: none is overwritten. With none kept there is room for few."""
+    made = []
+    out_arrays = memory.out_arrays
+    monkeypatch.setattr(memory, "out_arrays", lambda *given: made.append(1) or out_arrays(*given))
+
+    def chunks():
+        given = Lines(io.BytesIO(TEXT), size=len(TEXT) // 40)
+        source = om.sources.svmlight.stream(given, rows=37)
+        return source.ahead() if ahead else source
+
+    X, y = om.sources.svmlight.read(io.BytesIO(TEXT))
+    made.clear()
+    blocks = list(chunks())
+    rooms = len(made)
+    np.testing.assert_array_equal(np.concatenate([block.rows.data for block in blocks]), X.data)
+    np.testing.assert_array_equal(np.concatenate([block.rows.indices for block in blocks]), X.indices)
+    np.testing.assert_array_equal(np.concatenate([block.targets for block in blocks]), y)
+    made.clear()
+    assert sum(len(block.targets) for block in chunks()) == len(y)
+    assert len(made) <= 24 < 40 <= rooms
 
 
 def test_the_threads_error_is_raised_here():
@@ -46,11 +72,11 @@ def test_a_caller_may_leave():
         finally:
             closed.append(True)
 
-    for value in overlapped(endless()):
+    for value in overlapped(endless(), itself):
         assert value == 1
         break
     with pytest.raises(KeyboardInterrupt):
-        for _ in overlapped(endless()):
+        for _ in overlapped(endless(), itself):
             raise KeyboardInterrupt
     assert not readers() and closed == [True, True]
     with pytest.raises(BadInput, match="blocks=0"):

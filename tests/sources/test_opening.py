@@ -30,13 +30,12 @@ def all_of(lines: Lines) -> bytes:
     return b"".join(chunk.text.tobytes() for chunk in lines)
 
 
-@pytest.mark.parametrize("keep", [True, False])
 @pytest.mark.parametrize("size", [1, 7, 64, 10_000, 1 << 20])
 @pytest.mark.parametrize("how", ["", "gz", "xz", "bz2", "zst"])
-def test_every_line_comes_once_and_whole(tmp_path, how, size, keep):
+def test_every_line_comes_once_and_whole(tmp_path, how, size):
     path = tmp_path / "data.svm"  # (known by how it begins, not by its name)
     path.write_bytes(packed(TEXT, how))
-    lines = Lines(path, size=size, keep=keep)
+    lines = Lines(path, size=size)
     line, parts = 1, []
     for chunk in lines:
         assert chunk.text[-1] == 10 and chunk.line == line and chunk.file == str(path)

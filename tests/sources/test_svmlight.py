@@ -224,7 +224,7 @@ def test_blocks_are_the_whole_however_it_is_cut(rows, size):
             f"{number} qid:{number // 9} " + " ".join(f"{index}:{draw.random()!r}" for index in some) + "\n"
         )
     X, y, groups = svmlight.read(given(text))
-    source = svmlight.stream(Lines(given(text), size=size, keep=False), rows=rows)
+    source = svmlight.stream(Lines(given(text), size=size), rows=rows)
     parts = list(source)
     assert source.seen == 200 and source.columns == X.shape[1] == parts[-1].rows.shape[1]
     assert all(part.rows.shape[0] == rows for part in parts[:-1])
@@ -268,7 +268,7 @@ def test_two_threads_read_what_one_reads(tmp_path):
         path.write_text("\n".join("nonsense" if at in bad else line for at, line in enumerate(lines)) + "\n")
 
     def chunked(**options: object) -> om.sources.blocks.Source:
-        chunks = Lines(path, size=200_000, keep=False)
+        chunks = Lines(path, size=200_000)
         return svmlight.stream(chunks, rows=700, **options)
 
     write()

@@ -46,7 +46,7 @@ def compare(text: bytes, multilabel: bool, size: int = 1 << 20) -> None:
     text = b"\n" + text  # (never the beginning of a packed file)
     wanted, wrong = examples(text, multilabel)
     source = svmlight.stream(
-        Lines(io.BytesIO(text), size=size, keep=False),
+        Lines(io.BytesIO(text), size=size),
         zero_based=False,
         multilabel=multilabel,
         on_error="skip",

@@ -7,7 +7,7 @@ FORMATS = ("csv", "jsonl", "parquet", "svmlight", "text", "vw")
 LIVE = ("live", "nats_subject", "redis_stream")
 _PUBLIC = (*FORMATS, *LIVE)
 
-__all__ = [*_PUBLIC, "open_source"]
+__all__ = [*_PUBLIC, "open_source", "split"]
 
 
 def __getattr__(name: str) -> object:
@@ -16,6 +16,9 @@ def __getattr__(name: str) -> object:
     if name == "open_source":
         module: ModuleType = import_module(".by_name", __name__)
         return module.open_source
+    if name == "split":
+        module = import_module(".parts", __name__)
+        return module.split
     raise AttributeError(f"onmargin.sources has no {name!r}; known are {', '.join(__all__)}")
 
 

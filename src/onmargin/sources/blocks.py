@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..errors import BadInput, extra, require_whole, shown
-from .ahead import overlapped
+from .ahead import itself, overlapped
 from .gathered import Gathered
 
 # CSR, an array, a frame, a table of pyarrow, texts: whatever has a length or a shape, and can be cut.
@@ -21,6 +21,7 @@ Targets: TypeAlias = np.ndarray | list[tuple[float, ...]]
 
 ROWS = 8192  # in a block, unless told
 PIECES = 4  # read ahead for each block: they are smaller
+LARGE = 8 << 20  # bytes from which on what is read whole is read by threads
 
 
 class Block(NamedTuple):
@@ -128,15 +129,19 @@ class Source:
     def blocks(self, first: int = 0) -> Iterator[Block]:
         """Blocks from the beginning, without the first so many examples (they are read, and not given)."""
         self.seen = first
-        pieces = self.format.pieces()
-        if self.depth and self.features is None:  # parsing in the thread, joining here: halves of one size
-            pieces = overlapped(pieces, PIECES * self.depth)
+        plain = self.features is None  # parsing ahead, joining here: all threads have something to do
+        pieces = self._pieces_ahead(PIECES * self.depth) if self.depth and plain else self.format.pieces()
         made: Iterator[Block] = map(self._made, regrouped(pieces, self.rows, first, self.live))
-        if self.depth and self.features is not None:
-            made = overlapped(made, self.depth)
+        if self.depth and not plain:
+            made = overlapped(made, itself, self.depth)
         for block in made:
             self.seen += height(block.rows)
             yield block
+
+    def _pieces_ahead(self, depth: int) -> Iterator[Block]:
+        """Pieces by a thread, or by several where the format knows how."""
+        own = getattr(self.format, "pieces_ahead", None)
+        return overlapped(self.format.pieces(), itself, depth) if own is None else own(depth)
 
     def ahead(self, blocks: int = 2) -> Source:
         """The same, read by a thread that is up to so many blocks ahead: reading and learning overlap.
@@ -146,9 +151,6 @@ class Source:
         require_whole("blocks", blocks)
         twin = copy(self)
         twin.depth = int(blocks)
-        in_halves = getattr(self.format, "in_halves", None)
-        if in_halves is not None:
-            twin.format = in_halves()
         return twin
 
     def cached(self, path: str | os.PathLike[str] | None = None) -> Source:
@@ -198,7 +200,9 @@ class Source:
         as_they_come = self.features is None and not self.depth
         blocks: list[Block] = []
         gathered = Gathered()
-        for piece in self.format.pieces() if as_they_come else self.blocks():
+        large = (self.bytes_total or 0) > LARGE
+        pieces = self._pieces_ahead(PIECES) if large else self.format.pieces()
+        for piece in pieces if as_they_come else self.blocks():
             if sp.issparse(piece.rows):
                 gathered.add(piece.rows, self.bytes_read / self.bytes_total if self.bytes_total else 0.0)
                 piece = piece._replace(rows=None)

@@ -11,6 +11,7 @@ import numpy as np
 from ..errors import BadInput, shown
 from ..features.texts import Texts
 from .blocks import Block, Rows
+from .lists import Lists
 from .target_words import EXACT, TargetWords
 
 Column = str | int  # by name or by place (-1: the last)
@@ -72,11 +73,13 @@ class Found:
     @property
     def needed(self) -> list[str] | None:
         """Columns to be read where features are one text; None: all."""
-        if self.text is None:
-            return None
-        return [
-            name for name in (self.target, self.weight, self.group, self.id, self.text) if name is not None
-        ]
+        return None if self.text is None else self.own
+
+    @property
+    def own(self) -> list[str]:
+        """Columns with a role."""
+        every = (self.target, self.weight, self.group, self.id, self.text)
+        return [name for name in every if name is not None]
 
 
 # Told of a bad row: its number in the table, the column's name, what stands there, what was wanted.
@@ -86,8 +89,8 @@ Tell = Callable[[int, str, object, str], None]
 class TableReader:
     """Tables of pyarrow to blocks; rows with a bad target, weight, group or text are told and left out."""
 
-    def __init__(self, roles: Roles) -> None:
-        self.roles, self.words = roles, TargetWords(roles.labels)
+    def __init__(self, roles: Roles, lists: Lists | None = None) -> None:
+        self.roles, self.lists, self.words = roles, lists, TargetWords(roles.labels)
 
     def block(self, table: Rows, found: Found, tell: Tell) -> Block:
         """The examples of a table."""
@@ -116,6 +119,8 @@ class TableReader:
         if found.text is not None:
             refuse(_missing(table[found.text]), found.text, "a text")
             rows = texts_of(table[found.text], found.text)
+        elif self.lists is not None:
+            rows = self.lists.rows(table, refuse)
         else:
             rows = table.select(found.rest)
             for name in found.rest:
@@ -124,7 +129,7 @@ class TableReader:
         if not bad.any():
             return Block(rows, targets, weights, groups, ids)
         good = ~bad
-        kept = rows.take(np.flatnonzero(good))
+        kept = rows[np.flatnonzero(good)] if self.lists is not None else rows.take(np.flatnonzero(good))
         return Block(
             kept, *(None if part is None else part[good] for part in (targets, weights, groups, ids))
         )

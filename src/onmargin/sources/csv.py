@@ -53,15 +53,21 @@ class CSVLines:
         self.kinds: dict[str, str] = {}
         self.columns: Found | None = None
 
+    @property
+    def settled(self) -> bool:
+        """Is it known what the columns and the targets are?"""
+        known = self.columns is not None and (self.columns.target is None or self.reader.words.settled)
+        return known and bool(self.kinds)
+
     # ---- chunks
 
     def blocks(self, chunks: Iterable[Chunk], refuse: Refusals) -> Iterator[Block]:
-        """A block a chunk; the header of each file is read and compared."""
+        """A block a chunk; the header of each file is read and compared (a range within one has none)."""
         file: str | None = None
         for chunk in self._closed(chunks):
             if chunk.file != file:
                 file = chunk.file
-                chunk = self._begun(chunk)
+                chunk = chunk if chunk.origin else self._begun(chunk)
             block = self._block(chunk, refuse) if len(chunk.text) else None
             if block is not None:
                 yield block
@@ -110,8 +116,8 @@ class CSVLines:
         try:
             self.columns = self.roles.found(names, otherwise=-1)
         except BadInput as error:
-            raise BadInput(f"{chunk.file}, line {chunk.line}: {error}") from None
-        return Chunk(chunk.text[end:], chunk.file, chunk.line + 1) if self.header else chunk
+            raise BadInput(f"{chunk.file}, line {chunk.first_line}: {error}") from None
+        return chunk._replace(text=chunk.text[end:], line=chunk.line + 1) if self.header else chunk
 
     def _values(self, line: bytes) -> list[str] | None:
         """The values of one line; None where it cannot be read."""
@@ -146,7 +152,8 @@ class CSVLines:
         return self.reader.block(table, self.columns, _Telling(self, chunk, lines, refuse).tell)
 
     def _unread(self, chunk: Chunk, error: object) -> BadFile:
-        return BadFile(f"{chunk.file}, from line {chunk.line} on: {shown(str(error).splitlines()[0], 200)}")
+        found = shown(str(error).splitlines()[0], 200)
+        return BadFile(f"{chunk.file}, from line {chunk.first_line} on: {found}")
 
     def _has_open_quote(self, text: np.ndarray) -> bool:
         quotes = np.flatnonzero(text == QUOTE)
@@ -277,7 +284,7 @@ class _Telling:
         """A bad value; where rows go over lines its line is not known."""
         chunk = self.chunk
         if self.format.newlines:
-            place = f"{chunk.file}, row {row + 1} from line {chunk.line} on, column {shown(name)}"
+            place = f"{chunk.file}, row {row + 1} from line {chunk.first_line} on, column {shown(name)}"
             self.refuse.told(BadFile(f"{place}: {shown(value, 40)}; wanted {wanted}"))
             return
         if self.lines is None:

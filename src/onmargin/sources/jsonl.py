@@ -42,6 +42,12 @@ class JSONLines:
         self.words = TargetWords(roles.labels)
         self._quick = _Quick(roles, self.words) if roles.text is not None and _has_arrow() else None
 
+    @property
+    def settled(self) -> bool:
+        """Is it known what the fields and the targets are?"""
+        targets = self.target is None or self.target != "auto" and self.words.settled
+        return targets and (self.roles.text is not None or bool(self.kinds.known))
+
     def blocks(self, chunks: Iterable[Chunk], refuse: Refusals) -> Iterator[Block]:
         """A block a chunk."""
         for chunk in chunks:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from copy import deepcopy
 from typing import Protocol, cast
 
 from ..errors import BadFile
@@ -16,6 +17,11 @@ class Parser(Protocol):
     @property
     def key(self) -> str:
         """Its name and options."""
+        ...
+
+    @property
+    def settled(self) -> bool:
+        """Is all known that the first lines tell of the others?"""
         ...
 
     def blocks(self, chunks: Iterable[Chunk], refuse: Refusals) -> Iterator[Block]:
@@ -94,6 +100,15 @@ class LineFormat:
         files = self.chunks.key()
         return None if files is None else f"{self.parser.key} {self.refusals.skips} {files}"
 
+    @property
+    def settled(self) -> bool:
+        """Is all known that the first rows tell of the others?"""
+        return self.parser.settled
+
+    def at(self, chunks: Chunks) -> LineFormat:
+        """The same at work on other chunks, read as what was read so far has shown."""
+        return LineFormat(chunks, deepcopy(self.parser), "skip" if self.refusals.skips else "stop")
+
     def pieces(self) -> Iterator[Block]:
         """Blocks of any size, in order."""
         self.refusals.begun()
@@ -102,8 +117,8 @@ class LineFormat:
                 yield block
 
 
-def chunks_of(paths: Paths | Chunks, keep: bool = True) -> Chunks:
+def chunks_of(paths: Paths | Chunks) -> Chunks:
     """Chunks of files, or those that were given."""
     if hasattr(paths, "live") and hasattr(paths, "__iter__"):
         return cast("Chunks", paths)
-    return Lines(paths, keep=keep)
+    return Lines(paths)

@@ -11,7 +11,7 @@ import os
 import re
 import sys
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from importlib import import_module
 from pathlib import Path
@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple, Protocol, TypeAlias, cas
 import numpy as np
 
 from ..errors import BadFile, BadInput, BadType, NoFile, extra, shown
+from .memory import Buffers
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -42,12 +43,19 @@ ZSTD_NOTE = re.compile(rb"[\x50-\x5f]\x2a\x4d\x18")  # a frame to be passed over
 class Chunk(NamedTuple):
     """Whole lines, the last with its newline too; `line` is the number of the first, from 1 on.
 
-    The bytes are the reader's: they are overwritten when it reads on, unless it was told to keep them.
+    origin : the byte of the file with which lines were begun to be counted (0, or where a range begins).
+    The memory of the bytes serves the reader again when nobody holds them any more.
     """
 
     text: np.ndarray
     file: str
     line: int
+    origin: int = 0
+
+    @property
+    def first_line(self) -> int:
+        """The number of the first line in the file; those before a range are counted now, for a message."""
+        return self.line + (_count_lines(self.file, self.origin) if self.origin else 0)
 
     def refusal(self, offset: int, length: int, wanted: str) -> BadFile:
         """The line for bad text at this place."""
@@ -55,7 +63,7 @@ class Chunk(NamedTuple):
         begin = before.rfind(b"\n") + 1
         column = len(before[begin:].decode(errors="replace")) + 1
         found = self.text[offset : offset + min(length, 60)].tobytes().decode(errors="replace")
-        line = self.line + before.count(b"\n")
+        line = self.first_line + before.count(b"\n")
         return BadFile(f"{self.file}, line {line}, column {column}: {shown(found, 40)}; wanted {wanted}")
 
 
@@ -89,14 +97,14 @@ class Chunks(Protocol):
 class Lines:
     """The lines of files, one file after the other: a path, a glob, a folder, "-", an open file, or several.
 
-    gz, xz, bz2 and zst are unpacked, known by how they begin. `keep`: every chunk has bytes of its own.
+    gz, xz, bz2 and zst are unpacked, known by how they begin.
     """
 
     live = False
 
-    def __init__(self, paths: Paths, *, size: int = CHUNK, keep: bool = True) -> None:
+    def __init__(self, paths: Paths, *, size: int = CHUNK) -> None:
         self.files: Sequence[One] = every_file(paths)
-        self.size, self.keep = size, keep
+        self.size = size
         plain = [file for file in self.files if isinstance(file, str) and os.path.isfile(file)]
         self.again = len(plain) == len(self.files)
         self.bytes_read = 0
@@ -127,35 +135,81 @@ class Lines:
         name = name_of(file)
         with ExitStack() as stack:
             raw = _opened(file, stack)
-            stream = _unpacked(raw, stack, name)
-            buffer, filled, line, begins = bytearray(self.size), 0, 1, True
-            while True:
-                got = _filled(stream, memoryview(buffer)[filled:], name)
-                filled += got
-                last = buffer.rfind(b"\n", 0, filled) + 1
-                at_end = filled < len(buffer)
-                if at_end and last < filled:  # the last line has no newline
-                    buffer[filled] = NEWLINE
-                    filled = last = filled + 1
-                if last:
-                    skip = len(BOM) if begins and buffer.startswith(BOM) else 0
-                    text = np.frombuffer(buffer, np.uint8)[skip:last]
-                    yield Chunk(text, name, line), _told(raw)
-                    line += int(np.count_nonzero(text == NEWLINE))
-                    begins = False
-                    rest = buffer[last:filled]
-                    if self.keep:
-                        buffer = bytearray(self.size if len(rest) < self.size else 2 * len(rest))
-                    filled = len(rest)
-                    buffer[:filled] = rest
-                elif not at_end:
-                    if filled >= LONGEST_LINE:
-                        raise BadFile(
-                            f"{name}, line {line}: longer than {LONGEST_LINE >> 20} MiB; is it text?"
-                        )
-                    buffer = buffer + bytearray(len(buffer))
-                if at_end:
-                    return
+            yield from self._chunks(_unpacked(raw, stack, name), raw, name)
+
+    def _chunks(self, stream: Stream, raw: Stream, name: str, origin: int = 0) -> Iterator[tuple[Chunk, int]]:
+        """Chunks of a stream, and how far the file behind it was read."""
+        buffers = Buffers(self.size)
+        buffer, filled, line, begins = buffers.free(), 0, 1, origin == 0
+        while True:
+            got = _filled(stream, memoryview(buffer)[filled:], name)
+            filled += got
+            last = buffer.rfind(b"\n", 0, filled) + 1
+            at_end = filled < len(buffer)
+            if at_end and last < filled:  # the last line has no newline
+                buffer[filled] = NEWLINE
+                filled = last = filled + 1
+            if last:
+                skip = len(BOM) if begins and buffer.startswith(BOM) else 0
+                text = np.frombuffer(buffer, np.uint8)[skip:last]
+                yield Chunk(text, name, line, origin), _told(raw) - origin
+                line += int(np.count_nonzero(text == NEWLINE))
+                begins = False
+                rest = bytes(memoryview(buffer)[last:filled])
+                filled = len(rest)
+                del text, buffer
+                buffer = buffers.free(filled + 1)
+                buffer[:filled] = rest
+            elif not at_end:
+                if filled >= LONGEST_LINE:
+                    begun = Chunk(np.empty(0, np.uint8), name, line, origin).first_line
+                    raise BadFile(f"{name}, line {begun}: longer than {LONGEST_LINE >> 20} MiB; is it text?")
+                buffer = buffer + bytearray(len(buffer))
+            if at_end:
+                return
+
+
+class LineRange(Lines):
+    """The lines of one plain file between two bytes; both begin a line, or end the file (`line_starts`)."""
+
+    def __init__(self, path: str, start: int, stop: int, *, size: int = CHUNK) -> None:
+        super().__init__([path], size=min(size, stop - start + 1))
+        self.start, self.stop = start, stop
+        self.bytes_total = stop - start
+
+    def key(self) -> str | None:
+        """With its bytes."""
+        files = super().key()
+        return None if files is None else f"{files} {self.start} {self.stop}"
+
+    def _lines(self, file: One) -> Iterator[tuple[Chunk, int]]:
+        name = name_of(file)
+        with ExitStack() as stack:
+            raw = _opened(file, stack)
+            raw.seek(self.start)
+            stream = io.BufferedReader(_Limited(raw, self.stop - self.start))
+            yield from self._chunks(stream, raw, name, self.start)
+
+
+def line_starts(path: str, places: Sequence[int]) -> list[int]:
+    """For each byte of a plain file where the first line at or after it begins; the file's end is one too."""
+    found = []
+    with ExitStack() as stack:
+        raw = _opened(path, stack)
+        for place in places:
+            if place > 0:
+                raw.seek(place - 1)
+                while (line := raw.readline(CHUNK)) and not line.endswith(b"\n"):
+                    pass
+            found.append(raw.tell() if place > 0 else 0)
+    return found
+
+
+def is_packed(path: str) -> bool:
+    """Does it begin as gz, xz, bz2 or zst do?"""
+    with ExitStack() as stack:
+        raw = _opened(path, stack)
+        return _unpacking(_begin(raw, path)[0]) is not None
 
 
 def every_file(paths: Paths) -> list[One]:
@@ -213,6 +267,32 @@ def _opened(file: One, stack: ExitStack) -> Stream:
         raise BadFile(f"cannot read {shown(file, 200)}: {error.strerror}") from None
 
 
+class _Limited(io.RawIOBase):
+    """The next so many bytes of a stream, and then its end."""
+
+    def __init__(self, stream: Stream, left: int) -> None:
+        self.stream, self.left = stream, left
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, room: WriteableBuffer) -> int:
+        view = memoryview(room).cast("B")
+        got = int(self.stream.readinto(view[: self.left]))
+        self.left -= got
+        return got
+
+
+def _count_lines(path: str, stop: int) -> int:
+    """Newlines before a byte of a plain file."""
+    count = 0
+    with ExitStack() as stack:
+        raw = _opened(path, stack)
+        while stop > 0 and (found := raw.read(min(stop, CHUNK))):
+            count, stop = count + found.count(b"\n"), stop - len(found)
+    return count
+
+
 class _Begun(io.RawIOBase):
     """A pipe whose first bytes were read: they are given again."""
 
@@ -249,16 +329,21 @@ def _begin(raw: Stream, name: str) -> tuple[bytes, Stream]:
 def _unpacked(raw: Stream, stack: ExitStack, name: str) -> Stream:
     """The file itself, or what is packed in it."""
     begin, raw = _begin(raw, name)
-    packed: object = None
+    unpacking = _unpacking(begin)
+    return raw if unpacking is None else stack.enter_context(unpacking(raw))
+
+
+def _unpacking(begin: bytes) -> Callable[[Stream], Stream] | None:
+    """What unpacks a file that begins so; None: it is not packed."""
     if begin.startswith(b"\x1f\x8b"):
-        packed = stack.enter_context(gzip.GzipFile(fileobj=raw))
-    elif begin.startswith(b"\xfd7zXZ\x00"):
-        packed = stack.enter_context(lzma.LZMAFile(cast("BinaryIO", raw)))
-    elif begin.startswith(b"BZh") and begin[4:10] in BZIP2:
-        packed = stack.enter_context(bz2.BZ2File(raw))
-    elif begin.startswith(b"\x28\xb5\x2f\xfd") or ZSTD_NOTE.match(begin):
-        packed = stack.enter_context(_zstd().ZstdFile(raw))
-    return raw if packed is None else cast("Stream", packed)
+        return lambda raw: cast("Stream", gzip.GzipFile(fileobj=raw))
+    if begin.startswith(b"\xfd7zXZ\x00"):
+        return lambda raw: cast("Stream", lzma.LZMAFile(cast("BinaryIO", raw)))
+    if begin.startswith(b"BZh") and begin[4:10] in BZIP2:
+        return lambda raw: cast("Stream", bz2.BZ2File(raw))
+    if begin.startswith(b"\x28\xb5\x2f\xfd") or ZSTD_NOTE.match(begin):
+        return lambda raw: cast("Stream", _zstd().ZstdFile(raw))
+    return None
 
 
 def _zstd() -> ModuleType:

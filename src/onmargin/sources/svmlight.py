@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
 from copy import copy
-from typing import cast
+from typing import NamedTuple, cast
 
 import numpy as np
 
 from ..errors import BadFile, BadInput, require_whole, shown
 from ..features.matrices import read_only
+from .ahead import overlapped
 from .blocks import ROWS as BLOCK
 from .blocks import Block, Rows, Source, Targets, csr, require_on_error
+from .memory import Rooms
 from .opening import NEWLINE, Chunk, Chunks, Lines, Paths
 from .parsing import svmlight as lines
 
-CHUNK = 4 << 20  # bytes
-LEAST = 1 << 16  # bytes of a chunk that two threads share
+CHUNK = 2 << 20  # bytes
 WIDEST = lines.LAST_INDEX + 1  # columns
 
 
@@ -45,12 +44,13 @@ class Svmlight:
         if labels is not None and not multilabel:
             raise BadInput("labels= is for several labels a line; give multilabel=True too")
         self.chunks = chunks_of(paths)
-        self.begins: int | None = None  # the first index there may be, once it is known
+        self.begins = None if zero_based == "auto" else int(not zero_based)  # the first index, once known
+        self.grouped = lines.UNKNOWN  # do lines have a qid?
+        self._before = self.begins, self.grouped  # what is known before the first line
         self.again, self.live, self.skipped = self.chunks.again, self.chunks.live, 0
         self.columns, self.zero_based, self.multilabel = columns, zero_based, multilabel
         self.labels = None if labels is None else {float(label): at for at, label in enumerate(labels)}
         self.null, self.dtype, self.on_error = null, dtype, on_error
-        self.threads = 1
 
     @property
     def bytes_read(self) -> int:
@@ -73,43 +73,71 @@ class Svmlight:
         files = self.chunks.key()
         return None if files is None else f"svmlight {options!r} {self.on_error} {files}"
 
-    def in_halves(self) -> Svmlight:
-        """The same, each chunk parsed by two threads (the parser lets go of the interpreter)."""
+    @property
+    def settled(self) -> bool:
+        """Is all known that the first rows tell of the others?"""
+        return self.begins is not None and self.grouped != lines.UNKNOWN
+
+    def at(self, chunks: Chunks, columns: int | None = None) -> Svmlight:
+        """The same at work on other chunks, read as what was read so far has shown."""
         twin = copy(self)
-        twin.threads = 2
+        twin.chunks, twin._before, twin.skipped = chunks, (self.begins, self.grouped), 0
+        twin.columns = self.columns if columns is None else columns
         return twin
 
     def pieces(self) -> Iterator[Block]:
         """The rows of every chunk."""
-        self.skipped, self.begins = 0, None if self.zero_based == "auto" else int(not self.zero_based)
-        grouped, rooms = lines.UNKNOWN, Rooms()
-        with ThreadPoolExecutor(1) if self.threads > 1 else nullcontext() as helper:
-            for chunk in self.chunks:
-                if self.begins is None:
-                    desks = [self._first(chunk, rooms, grouped)]
-                elif helper is None or grouped == lines.UNKNOWN:
-                    desks = [Desk(self, chunk, rooms.of(chunk), self.begins, grouped)]
-                else:
-                    first, second = halves(chunk)
-                    room, begins = rooms.of(second, 1), self.begins
-                    other = helper.submit(Desk, self, second, room, begins, grouped)
-                    desks = [Desk(self, first, rooms.of(first), begins, grouped), other.result()]
-                for desk in desks:
-                    grouped, block = desk.grouped, desk.block() if desk.rows else None
-                    self.skipped += desk.skipped
-                    if block is not None:
-                        yield block
+        return self.pieces_ahead(0)
 
-    def _first(self, chunk: Chunk, rooms: Rooms, grouped: int) -> Desk:
+    def pieces_ahead(self, depth: int) -> Iterator[Block]:
+        """The same, parsed by two threads that are up to so many chunks ahead (0: here)."""
+        self.skipped, (self.begins, self.grouped) = 0, self._before
+        chunks, rooms = iter(self.chunks), Rooms()
+        for chunk in chunks:
+            yield from self._told(self._first(chunk, rooms).parsed())
+            if depth and self.settled:
+                break
+
+        def parsed(chunk: Chunk) -> Parsed:
+            return self._desk(chunk, rooms).parsed()
+
+        if depth:
+            for found in overlapped(chunks, parsed, depth, 2):
+                yield from self._told(found)
+
+    def _told(self, found: Parsed) -> Iterator[Block]:
+        """What a chunk has shown, and its rows if there are some."""
+        self.grouped = found.grouped
+        self.skipped += found.skipped
+        if found.block is not None:
+            yield found.block
+
+    def _desk(self, chunk: Chunk, rooms: Rooms) -> Desk:
+        """A chunk where all is known that others tell of it."""
+        return Desk(self, chunk, rooms.of(len(chunk.text)), cast("int", self.begins), self.grouped)
+
+    def _first(self, chunk: Chunk, rooms: Rooms) -> Desk:
         """Rows until it is known where indices begin."""
-        desk = Desk(self, chunk, rooms.of(chunk), 0, grouped, unclear=True)
+        if self.begins is not None:
+            return self._desk(chunk, rooms)
+        desk = Desk(self, chunk, rooms.of(len(chunk.text)), 0, self.grouped, unclear=True)
         lowest = min(desk.lowest, 1)
         if desk.lowest < WIDEST:
             self.begins = lowest
         if desk.width - lowest > (self.columns or WIDEST):
-            return Desk(self, chunk, rooms.of(chunk), lowest, grouped)  # refuses what is too wide
+            return Desk(
+                self, chunk, rooms.of(len(chunk.text)), lowest, self.grouped
+            )  # refuses what is too wide
         desk.begin_with(lowest)
         return desk
+
+
+class Parsed(NamedTuple):
+    """What became of a chunk: its rows (None: it has none), bad lines left out, do lines have a qid?"""
+
+    block: Block | None
+    skipped: int
+    grouped: int
 
 
 class Desk:
@@ -198,15 +226,21 @@ class Desk:
             self._refuse_row(row, at, length, "every index of a line only once")
         room.values[: self.entries], room.indices[: self.entries] = made.data, made.indices
 
-    def block(self) -> Block:
-        """The rows of the chunk; its arrays go with them."""
+    def parsed(self) -> Parsed:
+        """All of it; the chunk is needed no more."""
+        block = self._block() if self.rows else None
+        return Parsed(block, self.skipped, self.grouped)
+
+    def _block(self) -> Block:
+        """The rows of the chunk: parts of its arrays."""
         room, rows = self.room, self.rows
         targets = self._targets()
         groups = room.groups[:rows].copy() if self.grouped == lines.WITH else None
-        values = self._single(room.values[: self.entries]) if self.format.dtype == "float32" else room.values
-        for array, size in ((values, self.entries), (room.indices, self.entries), (room.starts, rows + 1)):
-            array.resize(size, refcheck=False)  # gives back what was not needed
-        X = csr(values, room.indices, room.starts, self.format.columns or self.width)
+        values = room.values[: self.entries]
+        if self.format.dtype == "float32":
+            values = self._single(values)
+        columns = self.format.columns or self.width
+        X = csr(values, room.indices[: self.entries], room.starts[: rows + 1], columns)
         if self.bad:
             keep = np.setdiff1d(np.arange(rows), list(self.bad))
             X, groups = X[keep], None if groups is None else groups[keep]
@@ -252,49 +286,10 @@ def next_line(text: np.ndarray, at: int) -> int:
     return at + int(found[0]) + 1
 
 
-def halves(chunk: Chunk) -> tuple[Chunk, Chunk]:
-    """The lines of a chunk in two parts of about one size (of a small one the second is empty)."""
-    size = len(chunk.text)
-    middle = next_line(chunk.text, size // 2) if size > LEAST else size
-    first, second = chunk.text[:middle], chunk.text[middle:]
-    return chunk._replace(text=first), chunk._replace(
-        text=second, line=chunk.line + int(np.count_nonzero(first == NEWLINE))
-    )
-
-
-class Rooms:
-    """Room for the rows of chunks, one for each thread; what a block does not take along serves again."""
-
-    def __init__(self) -> None:
-        self.kept: dict[int, lines.Room] = {}
-
-    def of(self, chunk: Chunk, thread: int = 0) -> lines.Room:
-        """Room for this one."""
-        self.kept[thread] = room_for(len(chunk.text), self.kept.get(thread))
-        return self.kept[thread]
-
-
-def room_for(size: int, before: lines.Room | None = None) -> lines.Room:
-    """Arrays that the rows of so many bytes fit into: an entry takes 4 bytes, a row or a label 2.
-
-    The first three go out with a block; the others serve again.
-    """
-    entries, rows = size // 4 + 1, size // 2 + 2
-    starts = np.empty(rows, np.int32)
-    starts[0] = 0
-    own = (starts, np.empty(entries, np.int32), np.empty(entries))
-    if before is not None and len(before.targets) >= rows:
-        return lines.Room(*own, *before[len(own) :])
-    return lines.Room(
-        *own, np.empty(rows), np.zeros(rows, np.int32), np.empty(rows, np.int64), np.empty(rows, np.int64),
-        np.empty((entries + rows, 3), np.int64), np.empty(rows, np.int64),
-    )  # fmt: skip
-
-
 def chunks_of(paths: Paths | Chunks) -> Chunks:
-    """Files as chunks (their bytes used at once); what gives chunks already is taken as it is."""
+    """Files as chunks; what gives chunks already is taken as it is."""
     given = hasattr(paths, "live") and hasattr(paths, "bytes_total")
-    return cast("Chunks", paths) if given else Lines(cast("Paths", paths), size=CHUNK, keep=False)
+    return cast("Chunks", paths) if given else Lines(cast("Paths", paths), size=CHUNK)
 
 
 def stream(
@@ -307,7 +302,7 @@ def stream(
     paths : a path, a glob, a folder, "-" for standard input, an open file, or a list of them; gz, xz, bz2 and
         zst are unpacked.
     columns : how many there are; a line with more is wrong. None: as many as the widest row so far has.
-    zero_based : do indices begin with 0? "auto": if the first 4 MiB have an index 0 (a later one is refused).
+    zero_based : do indices begin with 0? "auto": if the first 2 MiB have an index 0 (a later one is refused).
     multilabel : lines begin with any number of labels, `1,3`; targets are tuples, or with `labels` a matrix
         of 0 and 1 with a column for each of these.
     null : what the value NULL stands for; None: it is no number.

@@ -25,6 +25,14 @@ class TargetWords:
         self.kind = kind
         self._known: dict[str, float] = {}
 
+    def __getstate__(self) -> dict[str, object]:
+        return {"kind": self.kind, "_known": {}}
+
+    @property
+    def settled(self) -> bool:
+        """Is it known what they are?"""
+        return self.kind != "auto"
+
     @property
     def wanted(self) -> str:
         """What a bad word should have been."""

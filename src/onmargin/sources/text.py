@@ -22,6 +22,11 @@ class TabLines:
         self.targets, self.labelled = TargetWords(labels), labelled
         self.key = f"text {labels} {labelled}"
 
+    @property
+    def settled(self) -> bool:
+        """Is it known what the targets are?"""
+        return not self.labelled or self.targets.settled
+
     def blocks(self, chunks: Iterable[Chunk], refuse: Refusals) -> Iterator[Block]:
         """A block a chunk; its rows are texts within the chunk."""
         for chunk in chunks:

@@ -40,6 +40,7 @@ class VWLines:
     """Reads the lines: targets (NaN where a line has none), importances, tags, and the features as texts."""
 
     key = "vw"
+    settled = True
 
     def blocks(self, chunks: Iterable[Chunk], refuse: Refusals) -> Iterator[Block]:
         """A block a chunk; its rows are the texts from the first bar on."""
