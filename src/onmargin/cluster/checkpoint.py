@@ -1,0 +1,103 @@
+"""A file after every epoch, from which a run is gone on with, bit for bit."""
+
+from __future__ import annotations
+
+import os
+from typing import NamedTuple, Protocol
+
+from ..errors import BadFile, BadInput, shown
+from ..interface.apart import Known
+from ..interface.learner import Learner
+from ..protocols.saving.files import load, notes_of, save
+from .library import Value
+from .report import Report
+
+NOTE = "cluster"  # under which it lies beside the model
+
+Path = str | os.PathLike[str]
+
+
+class Checkpoint(NamedTuple):
+    """A run after some of its epochs: the model as it learns on, what decides the rest, and what happened."""
+
+    model: Learner
+    known: Known
+    facts: dict[str, Value]
+    report: Report
+    converged: bool = False
+
+    @property
+    def epoch(self) -> int:
+        """Epochs that are over."""
+        return len(self.report.epochs)
+
+    def note(self) -> dict[str, Value]:
+        """All but the model, as plain values to lie beside it."""
+        return {
+            "facts": self.facts, "known": tuple(self.known), "report": self.report.state(),
+            "converged": self.converged,
+        }  # fmt: skip
+
+
+class Keeper(Protocol):
+    """Where checkpoints are kept: a file (`CheckpointFile`), or whatever keeps them among other things."""
+
+    @property
+    def hint(self) -> str:
+        """How to go on, for whoever reads that a run was stopped."""
+        ...
+
+    def save(self, point: Checkpoint) -> None:
+        """In one step: it is there whole, or as it was."""
+        ...
+
+    def load(self) -> tuple[Value, Value]:
+        """The model that was kept, and its note."""
+        ...
+
+
+class CheckpointFile:
+    """A file that holds the last checkpoint alone."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __str__(self) -> str:
+        return str(self.path)
+
+    @property
+    def hint(self) -> str:
+        """How to go on."""
+        return f"what was learned is in {self}; go on with resume=True"
+
+    def save(self, point: Checkpoint) -> None:
+        """Replace it, in one step."""
+        save(point.model, self.path, notes={NOTE: point.note()})
+
+    def load(self) -> tuple[Value, Value]:
+        """The model and its note."""
+        return load(self.path), (notes_of(self.path) or {}).get(NOTE)
+
+
+def kept_in(given: Path | Keeper | None) -> Keeper | None:
+    """A path as a keeper; any other keeper as it is."""
+    return CheckpointFile(given) if isinstance(given, str | os.PathLike) else given
+
+
+def resumed(path: Keeper, facts: dict[str, Value]) -> Checkpoint:
+    """What was kept, which must be of a run with the same partitions and settings."""
+    model, note = path.load()
+    if note is None:
+        raise BadFile(f"{path} is no checkpoint of a cluster; wanted the file that checkpoint= named")
+    try:
+        then, report = note["facts"], Report.restored(note["report"])
+        found = Checkpoint(model, Known(*note["known"]), then, report, bool(note["converged"]))
+    except (KeyError, TypeError, ValueError) as error:
+        raise BadFile(f"{path} is a damaged checkpoint ({shown(str(error))}); begin anew") from None
+    for name in sorted(then.keys() | facts.keys()):
+        if then.get(name) != facts.get(name):
+            raise BadInput(
+                f"{path} was begun with other {name} ({shown(then.get(name))}) than now "
+                f"({shown(facts.get(name))}); resume with the same, or begin anew"
+            )
+    return found

@@ -1,0 +1,77 @@
+"""A learner for each class (scikit-learn's OneVsRestClassifier), the classes spread over workers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.preprocessing import LabelBinarizer
+
+from ..errors import BadInput
+from ..interface.apart import Known, begun, finished
+from ..interface.learner import Learner
+from ..sources.blocks import Block
+from .library import Value
+from .mixing import Job, Stretch, learn_blocks, named
+from .parcel import Parcel, packed, unpacked
+from .partitions import Examples, Partition, Reader
+
+
+def is_one_vs_rest(estimator: Value) -> bool:
+    """Is it a learner of this library for each class?"""
+    return isinstance(estimator, OneVsRestClassifier) and isinstance(estimator.estimator, Learner)
+
+
+def of_one_class(known: Known, label: Value) -> Known:
+    """What is known of the whole set, as one class against all others."""
+    count = known.counts[known.labels.index(label)]
+    return known._replace(labels=(0, 1), counts=(sum(known.counts) - count, count))
+
+
+def learn_classes(
+    partition: Partition, computed: Sequence[Value], learners: dict[Value, Parcel], job: Job, epoch: int
+) -> dict[Value, Parcel]:
+    """On a worker: one partition, for some classes; each goes on where the partition before left it."""
+    with named(partition):
+        going = {label: unpacked(parcel) for label, parcel in learners.items()}
+        for place, block in enumerate(Reader(partition, computed, job.rows, job.target)):
+            for label, learner in going.items():
+                learn_blocks(learner, [_against(block, label)], job, Stretch(epoch, place), partition.number)
+        return {label: packed(learner) for label, learner in going.items()}
+
+
+def _against(block: Examples, label: Value) -> Examples:
+    """The same rows, labelled 1 where they are of this class, else 0."""
+    if isinstance(block, list):
+        return [(x, int(y == label), *weight) for x, y, *weight in block]
+    y: Value = block.targets
+    if y is None or np.ndim(y) != 1:
+        raise BadInput("one learner for each class wants one label a row")
+    return Block(
+        block.rows, np.fromiter((one == label for one in np.asarray(y).tolist()), int, len(y)), block.weights
+    )
+
+
+def fitted(
+    estimator: OneVsRestClassifier, known: Known, learners: dict[Value, Parcel], epochs: int
+) -> OneVsRestClassifier:
+    """Learners of all classes as scikit-learn would have left them."""
+    made = clone(estimator)
+    made.label_binarizer_ = LabelBinarizer(sparse_output=True).fit(np.array(known.labels))
+    made.estimators_ = [
+        finished(unpacked(learners[label]), estimator.estimator, epochs) for label in known.labels
+    ]
+    made.classes_, made.n_features_in_ = made.label_binarizer_.classes_, known.width
+    return made
+
+
+def of_groups(known: Known, estimator: Learner, groups: int) -> list[dict[Value, Parcel]]:
+    """A fresh learner for each class, in at most so many groups."""
+    if len(known.labels) < 2 or known.sets:
+        raise BadInput("one learner for each class wants one label a row, of at least two classes")
+    estimator.settle_entropy()
+    every = {label: packed(begun(estimator, of_one_class(known, label))) for label in known.labels}
+    some = [known.labels[number::groups] for number in range(min(groups, len(known.labels)))]
+    return [{label: every[label] for label in labels} for labels in some]

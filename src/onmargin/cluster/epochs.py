@@ -1,0 +1,109 @@
+"""Iterative parameter mixing of a linear learner: `fit`, and `run`, which reports as well."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ..errors import BadInput, require_whole, shown
+from ..interface.apart import finished, refuse_apart
+from ..interface.learner import Learner
+from ..protocols.saving.files import described
+from ..sources.blocks import require_on_error
+from .checkpoint import Keeper, Path, kept_in, resumed
+from .classes import is_one_vs_rest
+from .engine import Engine, Tell
+from .library import Value
+from .mixing import (
+    require_mixing,
+)
+from .partitions import partitions_of
+from .report import Report
+from .workers import client_of, scheduler_lost
+
+
+class Run(NamedTuple):
+    """A fitted estimator, and what happened on the way."""
+
+    model: Value
+    report: Report
+
+
+def run(
+    estimator: Value, data: Value, *, client: Value = None, epochs: int = 5, mixing: str = "uniform",
+    mix_every: int | None = None, target: Value = None, classes: Value = None, rows: int = 8192,
+    shuffle: bool = True, sample: int = 20_000, checkpoint: Path | Keeper | None = None, resume: bool = False,
+    on_error: str = "stop", tell: Tell | None = None, **options: Value,
+) -> Run:  # fmt: skip
+    """Learn the partitions of a set apart and mix the models after every epoch; the model, and a report.
+
+    estimator : a linear learner of this library; it stays as it is. Or scikit-learn's OneVsRestClassifier of
+        one: then classes are spread over workers, each learned in sequence, and nothing is mixed.
+    data : Dask arrays (X, y) or (X, y, weights), dataframes, a dataframe with target=, a bag of (x, y) or of
+        dicts with target=, a list of delayed blocks, or paths and globs, which workers read (`options` are
+        those of `om.sources.split`). What is not persisted is computed anew in every epoch.
+    epochs : at most so many; it ends earlier when an epoch changed nothing.
+    mixing : shares of the partitions: "uniform", by their "updates", or by their "examples".
+    mix_every : also mix within an epoch, after so many blocks of every partition.
+    classes : all labels, where the first pass need not look for them.
+    rows : in a block. shuffle : the rows of each block, by `random_state`, epoch, partition and block.
+    sample : rows that one learner learns in sequence, for the report (0: none).
+    checkpoint, resume : a file that is replaced after every epoch; go on from it, bit for bit.
+    on_error : of a partition that cannot be read: "stop", or "skip": as if it were not there (from then on,
+        where that shows in an epoch only).
+    tell : called with a `Moment` when a partition or an epoch is done.
+
+    The same partitions and the same seed give the same model, bit for bit, whatever workers do: the tree in
+    which models become one has the order of the partitions. The price of going parallel is in the report.
+    """
+    alone = estimator.estimator if is_one_vs_rest(estimator) else estimator
+    if not isinstance(alone, Learner):
+        raise BadInput(f"got {shown(type(estimator).__name__)}; wanted a linear learner of this library")
+    refuse_apart(alone)
+    require_mixing(mixing)
+    require_on_error(on_error)
+    for name, value in (
+        ("epochs", epochs),
+        ("rows", rows),
+        ("mix_every", 1 if mix_every is None else mix_every),
+    ):
+        require_whole(name, value)
+    if resume and checkpoint is None:
+        raise BadInput("resume=True goes on from a file; give checkpoint=FILE.onm")
+    client = client_of(client)
+    keeper = kept_in(checkpoint)
+    hint = "begin anew" if keeper is None else keeper.hint
+    with scheduler_lost(hint):
+        partitions = partitions_of(data, target, options)
+        settings = {
+            "mixing": mixing, "mix_every": mix_every, "rows": rows, "shuffle": bool(shuffle),
+            "partitions": [partition.name for partition in partitions],
+            "estimator": described(alone),
+        }  # fmt: skip
+        engine = Engine(client, alone, partitions, on_error, tell, int(epochs), hint)
+        if alone is not estimator:
+            if keeper is not None:
+                raise BadInput("a learner for each class keeps no checkpoint; leave checkpoint= out")
+            engine.look(settings, target, classes)
+            return Run(engine.of_classes(estimator), engine.report)
+        if resume and keeper is not None:
+            engine.take(resumed(keeper, settings), settings, target)
+        else:
+            engine.begin(settings, target, classes)
+        engine.run(keeper)
+        if sample and engine.report.lacks_sample:
+            engine.compare(int(sample))
+        if keeper is not None:
+            keeper.save(engine.checkpoint())
+    return Run(finished(engine.model, estimator, len(engine.report.epochs)), engine.report)
+
+
+def fit(
+    estimator: Value,
+    data: Value,
+    client: Value = None,
+    epochs: int = 5,
+    mixing: str = "uniform",
+    **more: Value,
+) -> Value:
+    """A fitted estimator like the one given; see `run`, which returns a report as well."""
+    return run(estimator, data, client=client, epochs=epochs, mixing=mixing, **{"sample": 0, **more}).model

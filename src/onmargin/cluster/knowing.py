@@ -1,0 +1,205 @@
+"""What the whole set fixes, the same for all partitions: found by a first pass of summaries."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..errors import BadInput, shown
+from ..interface.apart import Known
+from ..interface.labels import in_order, items, listed
+from ..interface.learner import Learner
+from ..interface.tables import bad_row, checked_weights
+from ..sources.blocks import Block, height
+from .library import Value
+from .mixing import named
+from .partitions import Partition, Reader, names_of
+
+SOME = 1000  # rows whose lengths are kept, at least; those of a partition are thinned to no more than twice
+
+
+class Summary(NamedTuple):
+    """What one partition tells of the whole."""
+
+    rows: int = 0
+    squares: tuple[float, ...] = ()
+    stride: int = 1  # each of them stands for so many rows
+    width: int = 0
+    names: tuple[Value, ...] | None = None
+    by_name: bool = False
+    labels: tuple[tuple[Value, int], ...] = ()
+    sets: int = 0  # labels of a set, where a row has a set
+
+
+class Asked(NamedTuple):
+    """How much of a partition has to be read for its summary."""
+
+    kind: str
+    rows: int
+    target: Value
+    brief: bool  # the first rows tell all there is to know
+
+
+def asked(estimator: Learner, classes: Value, rows: int, target: Value) -> Asked:
+    """Labels that nobody announced, their counts, lam and the width of sparse rows want all of them."""
+    kind = estimator.kind
+    announced = classes is not None or getattr(estimator, "classes", None) is not None
+    counted = isinstance(getattr(estimator, "class_weight", None), str)
+    rate = getattr(estimator, "lam", 0.0) is None
+    return Asked(kind, rows, target, not rate and not counted and (kind != "labels" or announced))
+
+
+def summarise(partition: Partition, computed: Sequence[Value], asked: Asked) -> Summary:
+    """Read a partition (or, where that will do, its first rows) and say what it holds."""
+    with named(partition):
+        return _summary(partition, computed, asked)
+
+
+def _summary(partition: Partition, computed: Sequence[Value], asked: Asked) -> Summary:
+    found, lengths, counts = Summary(), Lengths(), Counter[Value]()
+    names: dict[Value, None] = {}
+    for block in Reader(partition, computed, asked.rows, asked.target):
+        if isinstance(block, list):
+            for x, y, *weight in block:
+                if not weight or weight[0] > 0:
+                    names.update(dict.fromkeys(x))
+                    lengths.add([sum(float(value) ** 2 for value in x.values())])
+                    if asked.kind == "labels":
+                        counts[y] += 1
+            found = found._replace(by_name=True, names=tuple(names), width=len(names))
+            continue
+        weights = checked_weights(block.weights, height(block.rows))
+        seen = np.flatnonzero(weights > 0) if weights.size else slice(None)
+        width = block.rows.shape[1] if len(getattr(block.rows, "shape", ())) == 2 else 0
+        if not width:
+            raise BadInput("its rows are no table of numbers; wanted rows of numbers, or dicts of them")
+        found = found._replace(width=max(found.width, width), names=names_of(block.rows))
+        _refuse_nan(block.rows)
+        lengths.add_rows(block, seen)
+        if asked.kind == "labels":
+            found = found._replace(sets=max(found.sets, _count(block, seen, counts)))
+        if asked.brief and not sp.issparse(block.rows) and lengths.rows >= 2 * SOME:
+            break
+    return found._replace(
+        rows=lengths.rows, squares=tuple(lengths.kept), stride=lengths.stride, labels=tuple(counts.items())
+    )
+
+
+def _refuse_nan(rows: Value) -> None:
+    """A row that no learner takes is found before any of its partition has a say in what is fixed."""
+    values = rows.data if sp.issparse(rows) else np.asarray(rows)
+    if values.dtype.kind == "f" and not np.isfinite(values).all():
+        bad = int(np.flatnonzero(~np.isfinite(values))[0])
+        row = np.searchsorted(rows.indptr, bad, "right") - 1 if sp.issparse(rows) else bad // values.shape[1]
+        raise bad_row(rows if sp.issparse(rows) else values, int(row), names_of(rows) or ())
+
+
+def _count(block: Block, seen: Value, counts: Counter[Value]) -> int:
+    """Add the labels of a block up; of sets, say how many labels there are."""
+    y: Value = block.targets
+    if y is None:
+        raise BadInput("it has no labels; wanted one a row")
+    if isinstance(y, list):
+        raise BadInput("its rows have several labels each; wanted an indicator matrix y of 0 and 1")
+    if y.ndim == 2 and y.shape[1] > 1:
+        return int(y.shape[1])
+    y = np.ravel(y)[seen]
+    if y.dtype.kind in "biufUSmM":
+        if y.dtype.kind == "f" and not np.isfinite(y).all():
+            raise BadInput("y has a NaN or an infinity; wanted a label a row; drop such rows")
+        values, number = np.unique(y, return_counts=True)
+        counts.update(dict(zip(items(values), number.tolist(), strict=True)))
+    else:
+        counts.update(items(y))
+    return 0
+
+
+class Lengths:
+    """Some |x|^2 at even distances: every one, then every second, every fourth ... row."""
+
+    def __init__(self) -> None:
+        self.kept: list[float] = []
+        self.rows, self.stride = 0, 1
+
+    def add(self, squares: Sequence[float] | np.ndarray) -> None:
+        """Of the rows that come next."""
+        self.kept += [float(square) for square in squares[-self.rows % self.stride :: self.stride]]
+        self.rows += len(squares)
+        while len(self.kept) > 2 * SOME:
+            self.kept, self.stride = self.kept[::2], 2 * self.stride
+
+    def add_rows(self, block: Block, seen: Value) -> None:
+        """Of the rows of a block; each by itself, without zeros, as `fit` has it."""
+        rows = np.arange(height(block.rows))[seen]
+        which = rows[-self.rows % self.stride :: self.stride]
+        self.kept += [_square(block.rows, int(row)) for row in which]
+        self.rows += len(rows)
+        while len(self.kept) > 2 * SOME:
+            self.kept, self.stride = self.kept[::2], 2 * self.stride
+
+
+def _square(rows: Value, row: int) -> float:
+    if sp.issparse(rows):
+        own = rows.data[rows.indptr[row] : rows.indptr[row + 1]]
+    else:
+        own = rows.iloc[row].to_numpy() if hasattr(rows, "iloc") else rows[row]
+    try:
+        own = np.asarray(own, float)
+    except (TypeError, ValueError):
+        raise BadInput(f"row {row} is {shown(own)}; wanted numbers") from None
+    own = own[own != 0]
+    with np.errstate(over="ignore", invalid="ignore"):
+        return float(own @ own)
+
+
+# ---- for the client
+
+
+def known_of(summaries: Iterable[tuple[Partition, Summary]], estimator: Learner, classes: Value) -> Known:
+    """All summaries as one, in the order of partitions; what does not go together is refused."""
+    found = [(partition, summary) for partition, summary in summaries if summary.rows]
+    if not found:
+        raise BadInput("no partition holds an example (of a weight above 0)")
+    first = found[0][1]
+    counts, names = Counter[Value](), dict.fromkeys(first.names or ())
+    for partition, summary in found:
+        if summary.by_name != first.by_name or bool(summary.sets) != bool(first.sets):
+            raise BadInput(f"{partition} holds another kind of examples than {found[0][0]}; wanted one kind")
+        if first.by_name:
+            names.update(dict.fromkeys(summary.names or ()))
+        elif summary.names != first.names:
+            raise BadInput(f"{partition} has other columns than {found[0][0]}; wanted the same names")
+        if summary.sets != first.sets:
+            raise BadInput(
+                f"{partition} has {summary.sets} labels, {found[0][0]} {first.sets}; wanted as many"
+            )
+        counts.update(dict(summary.labels))
+    announced = classes if classes is not None else getattr(estimator, "classes", None)
+    labels = in_order(list(counts)) if announced is None else in_order(listed(announced))
+    if first.sets and announced is None:
+        labels = list(range(first.sets))
+    return Known(
+        sum(summary.rows for _, summary in found), _median([summary for _, summary in found]),
+        len(names) if first.by_name else max(summary.width for _, summary in found),
+        tuple(names) if first.by_name else first.names, first.by_name, tuple(labels),
+        tuple(counts[label] for label in labels), bool(first.sets),
+    )  # fmt: skip
+
+
+def _median(found: Sequence[Summary]) -> float:
+    """The median of |x|^2 of rows that have a length, each standing for as many as it was kept for."""
+    squares = np.concatenate([np.array(summary.squares) for summary in found])
+    each = np.concatenate([np.full(len(summary.squares), float(summary.stride)) for summary in found])
+    there = np.isfinite(squares) & (squares > 0)
+    squares, each = squares[there], each[there]
+    if not squares.size:
+        return 0.0
+    if (each == each[0]).all():
+        return float(np.median(squares))
+    order = np.argsort(squares, kind="stable")
+    reached = np.cumsum(each[order])
+    return float(squares[order][np.searchsorted(reached, reached[-1] / 2)])

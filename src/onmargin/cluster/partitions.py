@@ -1,0 +1,185 @@
+"""Data as partitions: what each is called, and how a worker reads it in blocks of examples."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..errors import BadInput, shown
+from ..sources.blocks import Block, as_wide, height, regrouped
+from ..sources.parts import split
+from .library import Task, Value, dask, delayed_kind, distributed
+
+WANTED = (
+    "Dask arrays (X, y), a Dask dataframe with target=, a Dask bag of (x, y), delayed blocks (X, y), or paths"
+)
+
+Examples = Block | list[tuple[Value, ...]]
+"""Some examples in a row: a block of a table, or (x, y) and (x, y, weight) with dicts x."""
+
+
+class Partition:
+    """A part of the data: its number, its name for people, and what a worker makes examples of.
+
+    given : what a worker is sent (a part of a file), or None; `waits` : what is computed there first.
+    """
+
+    def __init__(self, number: int, name: str, given: Value = None, waits: Value = None) -> None:
+        self.number, self.name, self.given, self.waits = number, name, given, waits
+
+    def __str__(self) -> str:
+        return f"partition {self.number} ({self.name})" if self.name else f"partition {self.number}"
+
+    def alone(self) -> Partition:
+        """Without what is computed: to be sent along with it."""
+        return Partition(self.number, self.name, self.given)
+
+
+def partitions_of(data: Value, target: Value, options: dict[str, Value]) -> list[Partition]:
+    """The partitions of whatever data may be; what cannot be read by workers is refused in one line."""
+    if _is_path(data) or isinstance(data, list | tuple) and data and all(map(_is_path, data)):
+        return [Partition(n, str(part), part) for n, part in enumerate(split(data, **options))]
+    if options:
+        raise BadInput(f"{', '.join(sorted(options))}= is for paths, which are split here; leave it out")
+    parts = list(data) if isinstance(data, list | tuple) else [data]
+    if not parts:
+        raise BadInput(f"there is no data; wanted {WANTED}")
+    if all(callable(getattr(part, "blocks", None)) and not dask.is_dask_collection(part) for part in parts):
+        return [Partition(n, str(part), part) for n, part in enumerate(parts)]
+    if isinstance(data, list) and all(isinstance(part, delayed_kind | distributed.Future) for part in parts):
+        return [Partition(n, "", waits=[part]) for n, part in enumerate(parts)]  # (keys are of this process)
+    if not all(dask.is_dask_collection(part) for part in parts) or any(
+        isinstance(p, delayed_kind) for p in parts
+    ):
+        raise BadInput(f"got {shown(type(data).__name__)}; wanted {WANTED}")
+    if len(parts) == 1 and target is None and hasattr(parts[0], "columns"):
+        raise BadInput("a dataframe alone does not tell its labels; give target=COLUMN, or (X, y)")
+    if len(parts) > 3:
+        raise BadInput(f"got {len(parts)} collections; wanted X, y and perhaps weights")
+    columns = [_in_parts(part) for part in parts]
+    counts = {len(column) for column in columns}
+    if len(counts) > 1:
+        many = ", ".join(str(len(column)) for column in columns)
+        raise BadInput(f"X, y (and weights) have {many} partitions; wanted as many each; rechunk them alike")
+    return [Partition(n, "", waits=list(pieces)) for n, pieces in enumerate(zip(*columns, strict=True))]
+
+
+def _is_path(value: object) -> bool:
+    return isinstance(value, str | os.PathLike)
+
+
+def _in_parts(collection: Value) -> list[Task]:
+    """A collection as delayed pieces, whole rows each."""
+    if getattr(collection, "ndim", 1) == 2 and hasattr(collection, "chunks"):
+        collection = collection.rechunk({1: -1})  # (itself, where it is so already)
+    pieces = collection.to_delayed()
+    return list(np.ravel(np.asarray(pieces, object))) if hasattr(pieces, "ravel") else list(pieces)
+
+
+# ---- on a worker
+
+
+class Reader:
+    """The examples of one partition, a block at a time; it may be stopped and gone on with."""
+
+    def __init__(self, partition: Partition, computed: Sequence[Value], rows: int, target: Value) -> None:
+        self.blocks_read = 0
+        if partition.given is not None:
+            self._blocks: Iterator[Examples] = iter(partition.given.blocks(rows=rows))
+        else:
+            self._blocks = _cut(computed, rows, target)
+
+    def skip(self, count: int) -> Reader:
+        """Without so many of the blocks to come."""
+        for _ in range(count):
+            next(self, None)
+        return self
+
+    def __iter__(self) -> Reader:
+        return self
+
+    def __next__(self) -> Examples:
+        block = next(self._blocks)
+        self.blocks_read += 1
+        return block
+
+
+def _cut(computed: Sequence[Value], rows: int, target: Value) -> Iterator[Examples]:
+    """What was computed, as blocks of examples."""
+    found: Value = computed[0] if len(computed) == 1 else tuple(computed)
+    if callable(getattr(found, "blocks", None)):
+        yield from found.blocks(rows=rows)
+        return
+    if not isinstance(found, Block | tuple) and not hasattr(found, "shape"):
+        if not isinstance(found, Sequence) and not hasattr(found, "__iter__"):
+            raise BadInput(f"it is {type(found).__name__}; wanted {WANTED}")
+        yield from _pairs(iter(found), rows, target)
+        return
+    yield from regrouped([_block(found, target)], rows)
+
+
+def _pairs(examples: Iterator[Value], rows: int, target: Value) -> Iterator[list[tuple[Value, ...]]]:
+    """Dicts with their targets, some at a time."""
+    while some := list(islice(examples, rows)):
+        yield [_pair(example, target) for example in some]
+
+
+def _pair(example: Value, target: Value) -> tuple[Value, ...]:
+    if isinstance(example, Mapping):
+        if target is None or target not in example:
+            raise BadInput(
+                f"example {shown(example)} has no target; wanted (x, y), or target=NAME that it has"
+            )
+        return {name: value for name, value in example.items() if name != target}, example[target]
+    if isinstance(example, tuple | list) and len(example) in (2, 3) and isinstance(example[0], Mapping):
+        return tuple(example)
+    raise BadInput(f"example {shown(example)}; wanted (x, y) or (x, y, weight) with a dict x")
+
+
+def _block(found: Value, target: Value) -> Block:
+    """A table with its targets and weights."""
+    if isinstance(found, Block):
+        return found
+    if not isinstance(found, tuple):
+        if target is None:
+            return Block(plain(found), None)
+        if target not in getattr(found, "columns", ()):
+            raise BadInput(f"it has no column {shown(target)}; wanted target= to be one")
+        found = (found.drop(columns=[target]), found[target])
+    if not 2 <= len(found) <= 3:
+        raise BadInput(f"it is a tuple of {len(found)}; wanted (X, y) or (X, y, weights)")
+    y, weights = found[1], found[2] if len(found) == 3 else None
+    rows = plain(found[0])
+    for name, one in (("y", y), ("weights", weights)):
+        if one is not None and height(one) != height(rows):
+            raise BadInput(f"X has {height(rows)} rows and {name} {height(one)}; wanted one each")
+    y = y.to_numpy() if hasattr(y, "to_numpy") else y
+    weights = None if weights is None else np.asarray(weights, float).ravel()
+    return Block(rows, sp.csr_matrix(y) if sp.issparse(y) else np.asarray(y), weights)
+
+
+def plain(rows: Value) -> Value:
+    """A table as learners take it; a frame whose columns are not all called by texts is an array."""
+    if sp.issparse(rows):
+        return sp.csr_matrix(rows)
+    names = names_of(rows)
+    if names is None and hasattr(rows, "to_numpy"):
+        return rows.to_numpy()
+    return rows if names is not None else np.asarray(rows)
+
+
+def names_of(rows: Value) -> tuple[str, ...] | None:
+    """What the columns of a frame are called."""
+    columns = list(getattr(rows, "columns", ()))
+    return tuple(columns) if columns and all(isinstance(name, str) for name in columns) else None
+
+
+def widened(block: Block, columns: int) -> Block:
+    """A block of sparse rows with so many columns."""
+    if sp.issparse(block.rows) and block.rows.shape[1] < columns:
+        return block._replace(rows=as_wide(block.rows, columns))
+    return block

@@ -1,0 +1,101 @@
+"""A sweep whose configurations are spread over workers, each of which reads all of the data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..errors import OnmarginError
+from ..protocols.sweep import configurations, judge_of
+from ..protocols.sweep import sweep as sweep_here
+from ..results.sweep_result import SweepResult
+from ..sources.blocks import joined
+from .library import Client, Value, dask
+from .mixing import named
+from .partitions import Partition, Reader, partitions_of
+from .workers import Workers, client_of, scheduler_lost
+
+TOGETHER = 8  # configurations that share one reading; not as many as there are workers: sums keep their order
+
+Config = dict[str, Value]
+
+
+def sweep(
+    model: Value, grid: Value, data: Value, *, client: Value = None, target: Value = None,
+    scored_by: str = "running", scoring: Value = None, **options: Value,
+) -> SweepResult:  # fmt: skip
+    """`om.sweep` on workers: every configuration learns all of the data, in the order of its partitions.
+
+    data and options are those of `om.cluster.run`. What is spread is the grid, a few configurations to a
+    task, which reads all of the data into memory. The learners stay on the workers until they are asked
+    for (`SweepResult.model`, `best_model`).
+    """
+    configs = configurations(model, grid)
+    judge = judge_of(scoring, getattr(getattr(model, "steps", [[model]])[-1][-1], "kind", "labels"), configs)
+    client = client_of(client)
+    with scheduler_lost("sweep anew"):
+        parts = partitions_of(data, target, options)
+        Workers(client).check()
+        done = _spread(client, parts, model, configs, target, {"scored_by": scored_by, "scoring": scoring})
+        lines: list[Value] = []
+        kind, in_lanes = "labels", 0
+        for future in done:
+            try:
+                rows, kind, lanes = client.submit(_lines, future, pure=False).result()
+            except OnmarginError as error:
+                raise type(error)(str(error)) from None
+            lines, in_lanes = lines + rows, in_lanes + lanes
+
+    def make(number: int) -> Value:
+        with scheduler_lost("sweep anew"):
+            return client.submit(_model, done[number // TOGETHER], number % TOGETHER, pure=False).result()
+
+    return SweepResult(configs, lines, make, kind, in_lanes, judge)
+
+
+def _spread(
+    client: Client,
+    parts: Sequence[Partition],
+    model: Value,
+    configs: list[Config],
+    target: Value,
+    how: Config,
+) -> list[Value]:
+    """A task for every few configurations; a computed partition is computed once for all of them."""
+    computed = [part.waits or [] for part in parts]
+    alone = [part.alone() for part in parts]
+    kept = dask.delayed(model, pure=False, traverse=False)
+    groups = [configs[at : at + TOGETHER] for at in range(0, len(configs), TOGETHER)]
+    calls = [dask.delayed(_swept, pure=False)(alone, computed, kept, group, target, how) for group in groups]
+    return list(client.compute(calls))
+
+
+def _swept(
+    parts: Sequence[Partition],
+    computed: Sequence[Value],
+    model: Value,
+    configs: list[Config],
+    target: Value,
+    how: Config,
+) -> tuple[Value, str, int, list[Value]]:
+    """On a worker: some configurations on all of the data."""
+    blocks: list[Value] = []
+    for part, found in zip(parts, computed, strict=True):
+        with named(part):
+            blocks += list(Reader(part, found, 8192, target))
+    grids = [{name: [value] for name, value in config.items()} for config in configs]
+    if blocks and isinstance(blocks[0], list):
+        done = sweep_here(model, grids, [pair for some in blocks for pair in some], threads=1, **how)
+    else:
+        whole = joined(blocks)
+        done = sweep_here(
+            model, grids, whole.rows, whole.targets, sample_weight=whole.weights, threads=1, **how
+        )
+    return done.rows, done.kind, done.in_lanes, [done.model(number) for number in range(len(done.rows))]
+
+
+def _lines(done: tuple[Value, ...]) -> tuple[Value, ...]:
+    return done[:3]
+
+
+def _model(done: tuple[Value, ...], number: int) -> Value:
+    return done[3][number]

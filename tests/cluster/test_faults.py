@@ -1,0 +1,211 @@
+"""Workers and schedulers that are killed, come late, or are others; partitions that cannot be read."""
+
+from __future__ import annotations
+
+import logging
+import os
+import site
+import time
+from pathlib import Path
+from typing import Any
+
+import dask
+import numpy as np
+import pytest
+
+import onmargin as om
+from onmargin.errors import BadInput, ClusterError, NoFile
+from tests.cluster.processes import WAITS, Processes
+from tests.soaking import SOAKING, either, soaked
+
+DRAW = np.random.default_rng(3)
+X = DRAW.normal(size=(240, 3))
+Y = np.where(X @ [1.0, -1.0, 0.5] + 0.5 * DRAW.normal(size=240) > 0, "yes", "no")
+PARTS = 6
+EPOCHS = either(2, 6)
+LEARNER = om.PassiveAggressiveClassifier(random_state=4)
+
+
+def slowly(rows: Any, y: Any) -> Any:
+    """A partition that takes its time, so that a kill comes in the middle."""
+    time.sleep(0.03)
+    return rows, y
+
+
+def data() -> list[Any]:
+    return [dask.delayed(slowly)(X[i::PARTS], Y[i::PARTS]) for i in range(PARTS)]
+
+
+@pytest.fixture(scope="module")
+def plain(client) -> Any:
+    """What nobody disturbed."""
+    return om.cluster.fit(LEARNER, data(), client=client, epochs=EPOCHS)
+
+
+@pytest.fixture(autouse=True)
+def quiet(caplog):
+    """Dask says a lot when it is killed."""
+    caplog.set_level(logging.CRITICAL)
+
+
+def equal(one: Any, other: Any) -> bool:
+    return np.array_equal(one.coef_, other.coef_) and np.array_equal(one.intercept_, other.intercept_)
+
+
+@soaked
+def test_killed_workers_late_workers_and_a_lost_scheduler(tmp_path, client, plain):
+    """kill -9 in an epoch (soak: in all of them): the same model. Who joins is used. Then the scheduler."""
+    killed: list[int] = []
+    with Processes(tmp_path, 2) as found:
+
+        def kill(moment: Any) -> None:
+            due = moment.epoch not in killed if SOAKING else not killed and moment.epoch == EPOCHS
+            if due and moment.done == 1 and moment.line is None:
+                killed.append(moment.epoch)
+                found.kill(sorted(found.workers)[0])
+                found.worker(f"late {moment.epoch}")
+
+        done = om.cluster.run(LEARNER, data(), client=found.client, epochs=EPOCHS, tell=kill, sample=0)
+        assert len(killed) == (EPOCHS if SOAKING else 1) and equal(done.model, plain)
+        found.client.wait_for_workers(2, timeout=WAITS)
+        again = om.cluster.run(LEARNER, data(), client=found.client, epochs=EPOCHS, sample=0)
+        late = [name for name in again.report.by_worker() if name.startswith("late")]
+        assert late and equal(again.model, plain)
+
+        file = tmp_path / "run.onm"
+
+        def end(moment: Any) -> None:
+            if moment.epoch == 2 and moment.line is None:
+                found.scheduler.kill()
+
+        with pytest.raises(
+            ClusterError, match=r"connection to the scheduler was lost; .*run\.onm.*resume=True"
+        ):
+            om.cluster.fit(LEARNER, data(), client=found.client, epochs=EPOCHS, tell=end, checkpoint=file)
+    going = om.cluster.run(
+        LEARNER, data(), client=client, epochs=EPOCHS, checkpoint=file, resume=True, sample=0
+    )
+    assert equal(going.model, plain) and [epoch.number for epoch in going.report.epochs][0] == 1
+    assert len(going.report.epochs) == EPOCHS
+    once_more = om.cluster.fit(LEARNER, data(), client=client, epochs=EPOCHS, checkpoint=file, resume=True)
+    assert equal(once_more, plain)
+
+
+def deadly() -> Any:
+    """A partition that ends whoever reads it."""
+    os._exit(1)
+
+
+@soaked
+def test_what_dask_gives_up_is_tried_once_more(tmp_path, plain):
+    """Not one worker may end with a task: a kill is Dask's last word, and the model is still the same."""
+    killed: list[int] = []
+    with Processes(tmp_path, 2, failures=0) as found:
+
+        def kill(moment: Any) -> None:
+            due = moment.epoch not in killed if SOAKING else not killed
+            if due and moment.done == 1 and moment.line is None:
+                killed.append(moment.epoch)
+                found.kill(sorted(found.workers)[0])
+                found.worker(f"late {moment.epoch}")
+
+        done = om.cluster.run(LEARNER, data(), client=found.client, epochs=EPOCHS, tell=kill, sample=0)
+        assert len(killed) == (EPOCHS if SOAKING else 1) and equal(done.model, plain)
+        found.client.wait_for_workers(2, timeout=WAITS)
+        parts = [*data()[:3], dask.delayed(deadly)()]
+        with pytest.raises(ClusterError, match=r"^partition 3: it has ended 2 workers, one after the other"):
+            om.cluster.fit(LEARNER, parts, client=found.client)
+
+
+def test_a_checkpoint_is_of_the_same_run(tmp_path, client):
+    file = tmp_path / "run.onm"
+    with pytest.raises(NoFile, match="does not exist"):
+        om.cluster.fit(LEARNER, data(), client=client, checkpoint=file, resume=True)
+    om.cluster.fit(LEARNER, data(), client=client, epochs=1, checkpoint=file)
+    for other, word in (({"mixing": "examples"}, "mixing"), ({"rows": 7}, "rows")):
+        with pytest.raises(BadInput, match=f"begun with other {word}"):
+            om.cluster.fit(LEARNER, data(), client=client, checkpoint=file, resume=True, **other)
+    with pytest.raises(BadInput, match="begun with other estimator"):
+        om.cluster.fit(om.Perceptron(), data(), client=client, checkpoint=file, resume=True)
+    with pytest.raises(BadInput, match="begun with other partitions"):
+        om.cluster.fit(LEARNER, data()[1:], client=client, checkpoint=file, resume=True)
+    assert om.load(file).predict(X[:1]) in ("yes", "no")  # a model like any other, too
+
+
+def test_workers_that_lack_onmargin_or_have_another_version(tmp_path):
+    """Both are real processes: one without ours on its path, one with a package of that name before ours."""
+    with Processes(tmp_path, 0) as found:
+        found.worker("bare", bare=True, PYTHONPATH=site.getsitepackages()[0])
+        found.client.wait_for_workers(1, timeout=WAITS)
+        with pytest.raises(ClusterError, match=r"the worker tcp://\S+ has no onmargin .*install onmargin 0"):
+            om.cluster.fit(LEARNER, data(), client=found.client)
+        found.kill("bare")
+        (tmp_path / "onmargin").mkdir()
+        (tmp_path / "onmargin" / "__init__.py").write_text('__version__ = "9.9"')
+        found.worker("other", PYTHONPATH=str(tmp_path))
+        end = time.monotonic() + WAITS
+        while len(found.client.nthreads()) != 1 or "other" not in str(found.client.scheduler_info()):
+            assert time.monotonic() < end
+            time.sleep(0.1)
+        with pytest.raises(ClusterError, match=r"the worker tcp://\S+ has onmargin 9\.9; wanted 0"):
+            om.cluster.fit(LEARNER, data(), client=found.client)
+
+
+def broken() -> Any:
+    raise OSError("the disk is gone")
+
+
+@pytest.mark.parametrize("bad", ["computed", "NaN", "file"])
+def test_a_partition_that_cannot_be_read_is_named_and_skipped(tmp_path, client, bad):
+    """`skip`: as if it were not there."""
+    parts = data()
+    rows = X[4::PARTS].copy()
+    rows[3, 1] = np.nan
+    parts[4] = dask.delayed(broken)() if bad == "computed" else dask.delayed((rows, Y[4::PARTS]))
+    said = {"computed": "the disk is gone", "NaN": "row 3 has a NaN in column 1", "file": "bytes"}[bad]
+    if bad == "file":
+        for number in range(PARTS):
+            lines = [
+                f"{label} " + " ".join(f"{k + 1}:{v}" for k, v in enumerate(row))
+                for row, label in zip(
+                    X[number::PARTS], np.where(Y[number::PARTS] == "yes", 1, -1), strict=True
+                )
+            ]
+            (tmp_path / f"{number}.svm").write_text("\n".join(lines) + "\n")
+        parts = om.sources.split([tmp_path / f"{number}.svm" for number in range(PARTS)])
+        with Path(parts[4].file).open("a") as file:
+            file.write("1 1:2\n")  # after it was split
+    more: dict[str, Any] = {"client": client, "epochs": 2, "shuffle": False, "sample": 0}
+    with pytest.raises(ClusterError, match=r"partition 4.*" + said + ".*on_error='skip'") as caught:
+        om.cluster.run(LEARNER, parts, **more)
+    assert "\n" not in str(caught.value)
+    skipped = om.cluster.run(LEARNER, parts, on_error="skip", **more)
+    (name, why) = next(iter(skipped.report.skipped.items()))
+    assert name.startswith("partition 4") and said in why and len(skipped.report.skipped) == 1
+    without = om.cluster.run(LEARNER, [part for k, part in enumerate(parts) if k != 4], **more)
+    assert equal(skipped.model, without.model)
+    assert "skipped partition 4" in str(skipped.report)
+
+
+def test_ctrl_c_leaves_everything_as_it_was(client, plain):
+    learner = LEARNER.clone()
+
+    def stop(moment: Any) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        om.cluster.fit(learner, data(), client=client, tell=stop)
+    assert not hasattr(learner, "n_iter_")
+    assert equal(om.cluster.fit(learner, data(), client=client, epochs=EPOCHS), plain)
+
+
+def test_a_run_that_mixes_within_epochs_is_gone_on_with(tmp_path, client):
+    """To the same bits; and the learner in sequence then has as many epochs as the run."""
+    more: dict[str, Any] = {"client": client, "rows": 10, "mix_every": 2}
+    whole = om.cluster.fit(LEARNER, data(), epochs=4, **more)
+    file = tmp_path / "run.onm"
+    om.cluster.run(LEARNER, data(), epochs=2, checkpoint=file, **more)
+    again = om.cluster.run(LEARNER, data(), epochs=4, checkpoint=file, resume=True, **more)
+    assert equal(again.model, whole)
+    assert again.report.sample is not None and len(again.report.sample.errors) == 4
+    assert "worker 0: " in str(again.report)
