@@ -1,0 +1,1 @@
+"""What is durable: the journal, snapshots and predictions, the thread that writes, and the replay."""
