@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from onmargin.cli.app import main
-from onmargin.protocols import container
+from onmargin.protocols.saving import container
 
 BIN = Path(sys.executable).parent / "onmargin"
 

@@ -104,6 +104,8 @@ class Terminal:
 
 def _own_terminal() -> None:
     import fcntl
+    import signal
     import termios
 
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # ignored where the tests themselves run in the background
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import onmargin as om
-from onmargin.protocols import container
+from onmargin.protocols.saving import container
 
 from .processes import BIN, run, within, write_svmlight
 

@@ -6,6 +6,7 @@ import io
 import json
 import re
 import signal
+import termios
 from pathlib import Path
 
 import numpy as np
@@ -13,8 +14,8 @@ import pytest
 
 import onmargin as om
 from onmargin.cli.app import main
-from onmargin.protocols.labelling import Labelling
-from onmargin.protocols.showing import raw_rows
+from onmargin.protocols.pools.labelling import Labelling
+from onmargin.protocols.pools.showing import raw_rows
 
 from .sessions import Terminal, run, write_svmlight
 
@@ -88,6 +89,22 @@ def test_a_stopped_session_asks_what_an_uninterrupted_one_asks(tmp_path: Path, t
         return order
 
     assert played(0) == played(1) == played(7)
+
+
+def test_sigterm_gives_the_terminal_back(texts: Path, tmp_path: Path) -> None:
+    """Lines are edited and shown again; what was answered is in the state."""
+    state = tmp_path / "mails.pool"
+    with Terminal("label", texts, "--save", state, "--classes", "ham,spam") as terminal:
+        terminal.until("[q]uit")
+        assert not termios.tcgetattr(terminal.leader)[3] & termios.ICANON
+        terminal.type("1")
+        terminal.until("[q]uit")
+        terminal.process.terminate()
+        code, _ = terminal.ended()
+        after = termios.tcgetattr(terminal.leader)[3]
+    assert code == 128 + signal.SIGTERM
+    assert after & termios.ICANON and after & termios.ECHO
+    assert len(om.Pool.load(state, raw_rows(str(texts)).X).labels) == 1
 
 
 def test_keys_in_a_terminal(texts: Path, tmp_path: Path) -> None:

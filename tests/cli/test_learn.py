@@ -13,8 +13,8 @@ import pytest
 from sklearn.pipeline import make_pipeline
 
 import onmargin as om
-from onmargin.protocols.files import notes_of
-from onmargin.protocols.requests import Request
+from onmargin.protocols.requested.requests import Request
+from onmargin.protocols.saving.files import notes_of
 
 from .processes import BIN, assert_same, run, within, write_csv, write_svmlight, write_text
 
@@ -119,7 +119,7 @@ def test_a_terminal_sees_the_task_and_a_bar(tmp_path):
             seen += more
         out = process.stdout.read().decode()
     assert process.returncode == 0
-    assert b"classes, found from the labels; arow: AROW(growing=True)" in seen
+    assert b"classes, found from the labels; arow: AROW(growing=True, random_state=0)" in seen
     assert (
         b"pass " in seen and b"/30" in seen and b" rows " in seen and b"/s error 0." in seen and b"%" in seen
     )
@@ -262,3 +262,36 @@ def test_points_bandits_and_warnings_of_one_line(tmp_path, capsys):
     assert done.returncode == 0 and om.load(kept).classes_.tolist() == [-1, 1]
     done = run("learn", data, "--algorithm", "bbq")
     assert done.stderr == "onmargin: warning: 300 rows have a norm above 1 and were scaled to 1\n"
+
+
+def test_a_file_sorted_by_its_labels_is_told(tmp_path, capsys):
+    """Not where it is shuffled, and not where labels come in runs several times."""
+    data = write_svmlight(tmp_path / "a.svm", 1200)
+    lines = data.read_text().splitlines(keepends=True)
+    assert "sorted" not in within(capsys, "learn", data).stderr
+    data.write_text("".join(sorted(lines, key=lambda line: line.startswith("-"))))
+    said = within(capsys, "learn", data).stderr
+    assert said.startswith("onmargin: warning: the rows are sorted by their labels, in 2 runs")
+    assert said.count("\n") == 1
+    data.write_text("".join(sorted(lines[:600], key=lambda line: line.startswith("-")) + lines[600:]))
+    assert "sorted" not in within(capsys, "learn", data).stderr
+
+
+def test_one_index_far_out_is_refused_by_its_row(tmp_path, capsys):
+    data = write_svmlight(tmp_path / "a.svm", 60)
+    data.write_text(data.read_text() + "1 2:1 2147483000:1\n")
+    done = within(capsys, "learn", data)
+    assert done.returncode == 2 and done.stderr.count("\n") == 1
+    assert "row 61 has index 2147483000: a model of so many columns takes 15 GiB" in done.stderr
+    skipped = within(capsys, "learn", data, "--columns", 8, "--on-error", "skip", "--json")
+    assert skipped.returncode == 0 and json.loads(skipped.stdout)["skipped"] == 1
+
+
+def test_a_file_with_other_content_of_the_same_size_is_not_gone_on_with(tmp_path, capsys):
+    data, model = write_svmlight(tmp_path / "a.svm", 300), tmp_path / "m.onm"
+    words = ("learn", data, "--save", model, "--resume")
+    assert within(capsys, *words).returncode == 0
+    assert within(capsys, *words, "--passes", 2).returncode == 0
+    data.write_text(data.read_text().replace(":1 ", ":2 "))
+    done = within(capsys, *words, "--passes", 3)
+    assert done.returncode == 2 and "does not begin and end as it did when learning began" in done.stderr

@@ -10,12 +10,29 @@ PROGRAM = """
 import json, sys
 from onmargin.cli.app import main
 code = main(sys.argv[1:])
-heavy = ["pandas.core", "scipy.stats._stats_py", "sklearn.pipeline", "sklearn.preprocessing", "pyarrow"]
+heavy = [
+    "pandas.core", "scipy.stats._stats_py", "sklearn.pipeline", "sklearn.preprocessing", "pyarrow",
+    "joblib.parallel", "numpy.f2py.f2py2e", "scipy.linalg._basic", "scipy.special._ufuncs",
+    "scipy.sparse.linalg._isolve", "scipy.sparse.csgraph._laplacian", "rich.console",
+]
 print(json.dumps([code, [name for name in heavy if name in sys.modules]]))
 import scipy.stats
 assert abs(scipy.stats.norm.cdf(0.0) - 0.5) < 1e-15
 from scipy.stats._continuous_distns import norm
 assert norm is scipy.stats.norm
+import joblib, numpy.testing, sklearn.utils.fixes, sklearn.utils.parallel, sklearn.utils.sparsefuncs
+import scipy.linalg, scipy.sparse.csgraph, scipy.sparse.linalg, scipy.special
+from scipy.special.cython_special import loggamma
+import numpy as np
+eye = scipy.sparse.csr_matrix(np.eye(2))
+assert sklearn.utils.fixes._sparse_linalg_cg(eye, np.ones(2))[0].tolist() == [1.0, 1.0]
+assert sklearn.utils.fixes.laplacian(eye).toarray().tolist() == [[0.0, 0.0], [0.0, 0.0]]
+made = sklearn.utils.sparsefuncs.LinearOperator((2, 2), matvec=lambda v: v)
+assert type(made) is not type and isinstance(made, scipy.sparse.linalg.LinearOperator)
+assert issubclass(sklearn.utils.parallel.Parallel, joblib.Parallel) and joblib.cpu_count() >= 1
+assert scipy.linalg.det(np.eye(2)) == 1.0 and scipy.special.expit(0.0) == 0.5
+from sklearn.linear_model import LogisticRegression
+assert LogisticRegression().fit([[0.0], [1.0]], [0, 1]).predict([[2.0]])[0] == 1
 import pandas
 assert pandas.DataFrame({"a": [1]}).shape == (1, 1)
 """

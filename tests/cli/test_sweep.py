@@ -10,7 +10,7 @@ import pytest
 import onmargin as om
 from onmargin.cli.app import main
 from onmargin.errors import BadInput
-from onmargin.protocols.ranges import spread
+from onmargin.protocols.requested.ranges import spread
 
 from .sessions import lines, refused, run, write_svmlight
 

@@ -6,6 +6,7 @@ import os
 import sys
 import warnings
 from collections.abc import Sequence
+from contextlib import suppress
 from io import TextIOWrapper
 from pathlib import Path
 from typing import Annotated
@@ -13,8 +14,8 @@ from typing import Annotated
 import typer
 
 from .. import __version__
-from . import algorithms, data, demo, label, learn, predict, reproduce, show, sweep, warm
-from .light import lightly
+from . import algorithms, data, demo, label, learn, predict, reproduce, serve, show, sweep, warm
+from .light import collect_late, lightly
 from .parameters import ANY
 
 SETTINGS = Path("onmargin.toml")
@@ -28,6 +29,7 @@ app.command("predict", context_settings=ANY)(lightly(predict.predict))
 app.command("show")(lightly(show.show))
 app.command("sweep", context_settings=ANY)(lightly(sweep.sweep))
 app.command("label", context_settings=ANY)(lightly(label.label))
+app.command("serve")(lightly(serve.serve))
 app.add_typer(data.app, name="data")
 app.command("algorithms")(algorithms.algorithms)
 app.command("warm")(lightly(warm.warm))
@@ -96,8 +98,18 @@ def _options_of(command: object, given: dict[str, object], path: str) -> dict[st
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; the exit code."""
-    given = list(sys.argv[1:] if arguments is None else arguments)
+    """Run a command; the exit code. As the program itself (no arguments given) it ends there and then."""
+    if arguments is not None:
+        return _run(arguments)
+    collect_late()
+    code = _run(sys.argv[1:])
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):  # (closed, or nobody reads it any more)
+            stream.flush()
+    os._exit(code)  # modules are not taken apart one by one: that takes as long as to learn from 50 MB
+
+
+def _run(given: Sequence[str]) -> int:
     sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115 (closed by whoever started it: `>&-`)
     sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):  # a name that is no text is shown, and ends nothing
@@ -108,7 +120,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with warnings.catch_warnings():
             warnings.showwarning = _warned
             done = command.main(
-                given, prog_name="onmargin", standalone_mode=False, default_map=settings() if given else {}
+                list(given),
+                prog_name="onmargin",
+                standalone_mode=False,
+                default_map=settings() if given else {},
             )
         sys.stdout.flush()
         return int(done or 0)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TextIO
 
@@ -13,15 +16,20 @@ from .output import Json, json_line, writing
 from .parameters import told_apart
 
 if TYPE_CHECKING:
-    from ..interface.tables import Table
-    from ..protocols.labelling import Labelling
-    from ..protocols.pool import Pool
-    from ..protocols.showing import Shower
+    from types import FrameType
 
-HELP = """Label rows in the terminal: the learner asks for those most worth it.
+    from ..interface.tables import Table
+    from ..protocols.pools.labelling import Labelling
+    from ..protocols.pools.pool import Pool
+    from ..protocols.pools.showing import Shower
+
+HELP = """Label rows in the terminal, or in a browser: the learner asks for those most worth it.
 
 Answer with the key shown beside a label, u to undo, s to skip, q to quit, + for a label not seen before; from
 a pipe, with a key, a label or a command a line. Quit at any time: the state goes on where it was.
+
+With --web a server of this machine shows the rows as pages, for any number of people at once; --save is its
+folder then. Stop it with Ctrl-C: every answer is kept.
 
 Any other --name value is a parameter of the algorithm, of the format (--target, --text), of its features."""
 
@@ -44,13 +52,15 @@ def label(
         str | None, typer.Option(help="svmlight, vw, csv, jsonl, parquet or text. [by the ending]")
     ] = None,
     on_error: Annotated[str, typer.Option(help="At a bad line: stop, or skip and count it.")] = "stop",
+    web: Annotated[bool, typer.Option("--web", help="Label in a browser; --save is a folder.")] = False,
+    port: Annotated[int, typer.Option(help="Of --web, on this machine alone; 0: any that is free.")] = 8000,
     as_json: Json = False,
 ) -> None:
     from ..errors import BadInput
-    from ..protocols.files import save as write
-    from ..protocols.labelling import Labelling
-    from ..protocols.requests import Request
-    from ..protocols.showing import raw_rows
+    from ..protocols.pools.labelling import Labelling
+    from ..protocols.pools.showing import raw_rows
+    from ..protocols.requested.requests import Request
+    from ..protocols.saving.files import save as write
 
     paths, given = told_apart(context, data)
     if len(paths) != 1 or paths[0] == "-":
@@ -58,10 +68,16 @@ def label(
             f"got {', '.join(paths) or 'no data'}; wanted one path or set (answers have standard input)"
         )
     own, options = Request(paths, algorithm, None, format, given).shared_out(algorithm)
+    if web:
+        _in_browser(
+            paths[0], save, algorithm or "arow", own, _announced(classes), format, options, on_error, port
+        )
+        return
     rows = raw_rows(paths[0], format=format, options=options, on_error=on_error)
     pool = _pool(rows.X, Path(save), algorithm or "arow", classes, rule, seed, own)
     asked = Labelling(pool, rows.X)
-    ended = _ask(asked, rows.shower, save, as_json)
+    with _stopped_by_sigterm():
+        ended = _ask(asked, rows.shower, save, as_json)
     pool.save(save)
     facts: dict[str, object] = {
         "answered": len(pool.labels), "skipped": len(pool.skipped),
@@ -89,13 +105,53 @@ def label(
 label.__doc__ = HELP
 
 
+@contextmanager
+def _stopped_by_sigterm() -> Iterator[None]:
+    """The terminal is given back as it was; every answer is in the state already."""
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise typer.Exit(128 + number)
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _in_browser(
+    data: str, save: str, algorithm: str, own: dict[str, object], classes: list[object] | None,
+    format: str | None, options: dict[str, object], on_error: str, port: int,
+) -> None:  # fmt: skip
+    """Serve pages of this file until somebody stops it."""
+    from ..errors import extra
+
+    try:
+        from ..server.labelling.label_file import LabelFile
+        from ..server.serving import serve
+        from ..server.settings import Settings
+    except ImportError as error:
+        raise extra((error.name or "a package").partition(".")[0], "server") from None
+    found = LabelFile(data, algorithm, own, classes, format, options, on_error)
+
+    def ready(url: str) -> None:
+        print(f"label at {url}{found.path} (Ctrl-C stops)", flush=True)
+
+    serve(Path(save), Settings(), "127.0.0.1", port, ready, begin=found.begin)
+    print(f"stopped; the state is in {save}")
+
+
+def _announced(classes: str | None) -> list[object] | None:
+    return None if classes is None else [_label(word) for word in classes.split(",") if word]
+
+
 def _pool(
     X: Table, state: Path, algorithm: str, classes: str | None, rule: str, seed: int, own: dict[str, object]
 ) -> Pool:
     """As it was saved, or a new one."""
     from ..errors import BadInput
-    from ..protocols.naming import named
-    from ..protocols.pool import Pool
+    from ..protocols.pools.pool import Pool
+    from ..protocols.requested.naming import named
 
     announced = None if classes is None else [word for word in classes.split(",") if word]
     if state.exists():
@@ -114,7 +170,7 @@ def _pool(
 
 def _label(word: str) -> object:
     """A number where it is one."""
-    from ..protocols.naming import typed
+    from ..protocols.requested.naming import typed
 
     value = typed(word)
     return value if isinstance(value, int | float) and not isinstance(value, bool) else word

@@ -6,25 +6,24 @@ import os
 import shlex
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .output import Json, json_line, remark, writing
+from .learned import Printed, judge, say, write_page
+from .output import Json, remark
 from .parameters import told_apart
 
 if TYPE_CHECKING:
     from types import FrameType
 
-    from ..protocols.record import Record
-    from ..protocols.requests import Request
-    from ..protocols.training import Moment, Training
+    from ..protocols.requested.requests import Request
+    from ..protocols.requested.training import Moment, Training
     from ..results.certificate import Certificate
     from ..results.confusion import Confusion
     from ..results.progress import Progress
-    from ..results.tally import Line
 
 HELP = """Learn from DATA and say the progressive error: each row is answered before it is learned.
 
@@ -32,10 +31,6 @@ DATA: paths, globs, folders, - for standard input, tcp:// redis:// nats:// addre
 
 Any other --name value is a parameter of the algorithm (-C 0.1, --average true), of the format
 (--target price, --text body) or of its features (--bits 20, --ngram-range 1,2)."""
-
-
-MANY = 20  # whole numbers that may be no classes
-FEW = 1000  # numbers that say nothing yet of how well they are learned
 
 
 def learn(
@@ -69,89 +64,60 @@ def learn(
     certify: Annotated[
         bool, typer.Option("--certify", help="Say what theorems bound: the data are read twice more.")
     ] = False,
+    cluster: Annotated[
+        str | None,
+        typer.Option(help="Learn on a Dask cluster: its scheduler's ADDRESS, or local[:N] for N processes."),
+    ] = None,
+    parts: Annotated[
+        int | None, typer.Option(min=1, help="On a cluster: parts to cut the data into. [of 64 MiB]")
+    ] = None,
+    mixing: Annotated[
+        str, typer.Option(help="On a cluster: weigh parts uniform, by updates or by examples.")
+    ] = "uniform",
     as_json: Json = False,
 ) -> None:
-    from ..protocols.requests import Request
+    from ..protocols.requested.requests import Request
 
     paths, parameters = told_apart(context, data)
     request = Request(
         paths, algorithm, task, format, parameters, passes, save, start, resume, checkpoint_every, follow,
         on_error, cache, shlex.join(["onmargin", *sys.argv[1:]]),
     )  # fmt: skip
-    out = _Printed(as_json, to_stderr=save == "-", keeps=save is not None or report is not None)
-    if save == "-":
-        _learn_into_pipe(request, test, table, report, out, certify)
+    out = Printed(as_json, to_stderr=save == "-", keeps=save is not None or report is not None)
+    if cluster is None:
+        _refuse_apart(parts, mixing)
+
+        def begin(says_saved: bool) -> None:
+            _learn(request, test, table, report, out, certify, says_saved)
     else:
-        _learn(request, test, table, report, out, certify)
+        from .learn_apart import learn_apart, refuse
+
+        refuse(table, certify)
+
+        def begin(says_saved: bool) -> None:
+            learn_apart(request, cluster, parts, mixing, test, report, out, says_saved)
+
+    if save == "-":
+        _learn_into_pipe(request, begin)
+    else:
+        begin(True)
 
 
 learn.__doc__ = HELP
 
 
-class _Printed:
-    """Results on standard output; beside a model that goes there, on standard error."""
+def _refuse_apart(parts: int | None, mixing: str) -> None:
+    """Options of a cluster where there is none."""
+    if parts is not None or mixing != "uniform":
+        from ..errors import BadInput
 
-    def __init__(self, as_json: bool, to_stderr: bool, keeps: bool = False) -> None:
-        self.as_json, self.file = as_json, sys.stderr if to_stderr else sys.stdout
-        self._headed, self._keeps = False, keeps
-
-    def result(self, text: str, facts: dict[str, object]) -> None:
-        with self._heard():
-            if self.as_json:
-                json_line(facts, self.file)
-            else:
-                print(text, file=self.file, flush=True)
-
-    def line(self, line: Line, word: str) -> None:
-        with self._heard():
-            self._put(line, word)
-
-    @contextmanager
-    def _heard(self) -> Iterator[None]:
-        """Where the reader has enough (`| head`) learning goes on for what is to be kept."""
-        try:
-            yield
-        except BrokenPipeError:
-            if not self._keeps:
-                raise
-            os.dup2(os.open(os.devnull, os.O_WRONLY), self.file.fileno())
-
-    def _put(self, line: Line, word: str) -> None:
-        if self.as_json:
-            json_line({"event": "so_far", **line._asdict()}, self.file)
-            return
-        if not self._headed:
-            self._headed = True
-            print(
-                f"{'average':<9} {'since':<9} {'example':>12} {'current':>14} {'current':>14} {'current':>8}",
-                file=self.file,
-            )
-            print(
-                f"{word:<9} {'last':<9} {'counter':>12} {'label':>14} {'predict':>14} {'features':>8}",
-                file=self.file,
-            )
-        label, guess = brief(line.label), brief(line.guess)
-        print(
-            f"{line.average:<9.6f} {line.since_last:<9.6f} {line.examples:>12} {label:>14} {guess:>14} "
-            f"{line.features:>8}",
-            file=self.file, flush=True,
-        )  # fmt: skip
+        given = "--parts" if parts is not None else "--mixing"
+        raise BadInput(
+            f"{given} is for a cluster; give --cluster ADDRESS or --cluster local:2, or leave it out"
+        )
 
 
-def brief(label: object) -> str:
-    """A label, a number or a set of labels for a narrow column."""
-    if isinstance(label, tuple):
-        text = ",".join(map(brief, label)) or "-"
-    elif isinstance(label, float):
-        text = str(int(label)) if label == int(label) and abs(label) < 1e12 else f"{label:.4f}"
-    else:
-        text = "-" if label is None else str(label)
-    return text if len(text) <= 14 else f"{text[:13]}…"
-
-
-def _learn_into_pipe(
-    request: Request, test: str | None, table: bool, report: str | None, out: _Printed, certify: bool
-) -> None:
+def _learn_into_pipe(request: Request, begin: Callable[[bool], None]) -> None:
     """The model goes to standard output, so that `onmargin predict -` can read it."""
     import tempfile
 
@@ -161,7 +127,7 @@ def _learn_into_pipe(
         raise BadInput("--resume goes on with a file; give --save FILE.onm")
     with tempfile.TemporaryDirectory() as folder:
         request.save = os.path.join(folder, "model.onm")
-        _learn(request, test, table, report, out, certify, says_saved=False)
+        begin(False)
         with open(request.save, "rb") as file:
             sys.stdout.buffer.write(file.read())
         sys.stdout.buffer.flush()
@@ -172,9 +138,9 @@ def _learn(
     test: str | None,
     table: bool,
     report: str | None,
-    out: _Printed,
+    out: Printed,
     certify: bool,
-    says_saved: bool = True,
+    says_saved: bool,
 ) -> None:
     from .progress_bar import Bar
 
@@ -196,7 +162,7 @@ def _learn(
 
     training = request.training(traced=table or report is not None, seen=seen, tell=tell)
     if certify:
-        from ..protocols.certifying import require_again
+        from ..protocols.requested.certifying import require_again
 
         require_again(training)
     record = training.record
@@ -204,9 +170,10 @@ def _learn(
     remark(f"{record.task}, {found}; {record.algorithm}: {training.model}")
     if record.rows:
         remark(f"resumed after {record.rows:,} rows")
+        _say_in_sequence(request.save)
     with bar, _signals(training) as caught:
         training.run()
-    _say(training, record, request, out, says_saved)
+    say(training.model, record, request, out, says_saved, training.runs)
     if caught:
         where = (
             f"saved to {request.save}"
@@ -216,34 +183,26 @@ def _learn(
         again = "; --resume goes on" if request.save and says_saved else ""
         sys.stderr.write(f"onmargin: stopped after {record.rows:,} rows, {where}{again}\n")
         raise typer.Exit(128 + caught[0])
-    tested = None if test is None else _judge(training, test, request, out)
+    tested = None if test is None else judge(training.whole, record, training.reading, test, request, out)
     certificate = _certify(training, out) if certify else None
     if report is not None:
-        from ..protocols.record import first_column
-        from ..results import report as pages
-
-        progress = record.tally.progress(training.model)
-        facts: dict[str, object] = {
-            "data": ", ".join(record.data),
-            "task": record.task,
-            "rows": record.rows,
-            "passes": record.finished,
-        }
-        if record.tally.word != "error":
-            facts[f"online {record.tally.word}"] = record.tally.average
-        if tested is not None:
-            facts[f"test {test}"] = tested
-        first = first_column(record.options)
-        with writing(report):
-            pages.write(
-                report, progress, training.whole, record.command, facts, confusion, certificate, first
-            )
-        remark(f"report: {report}")
+        said = None if tested is None or test is None else (test, tested)
+        write_page(report, training.model, training.whole, record, said, confusion, certificate)
 
 
-def _certify(training: Training, out: _Printed) -> Certificate:
+def _say_in_sequence(save: str | None) -> None:
+    """A file of a cluster that is gone on with by one machine: another algorithm from here on."""
+    from ..protocols.saving.files import notes_of
+
+    if save is not None and "cluster" in (notes_of(save) or {}):
+        sys.stderr.write(
+            f"onmargin: {save} was learned on a cluster; it goes on in sequence (there: --cluster ADDRESS)\n"
+        )
+
+
+def _certify(training: Training, out: Printed) -> Certificate:
     """What theorems bound, a line each."""
-    from ..protocols.certifying import certified
+    from ..protocols.requested.certifying import certified
 
     found = certified(training)
     facts = {"event": "certified", "run": found.title, "comparator": found.found, "size": found.size}
@@ -252,7 +211,7 @@ def _certify(training: Training, out: _Printed) -> Certificate:
 
 
 def _count(confusion: Confusion, run: Progress) -> None:
-    from ..protocols.training import answers_of
+    from ..protocols.requested.training import answers_of
 
     truths, said = answers_of(run)
     confusion.add(truths, said)
@@ -275,69 +234,3 @@ def _signals(training: Training) -> Iterator[list[int]]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-def _say(training: Training, record: Record, request: Request, out: _Printed, says_saved: bool) -> None:
-    """What it came to."""
-    tally = record.tally
-    facts: dict[str, object] = {
-        "event": "learned", "data": record.data, "format": record.format, "task": record.task,
-        "algorithm": record.algorithm, "model": type(training.model).__name__, "rows": record.rows,
-        "passes": record.finished, "whole": record.is_whole, tally.word: tally.average,
-        "examples": tally.count,
-        "mistakes": tally.mistakes, "updates": tally.updates, "skipped": record.skipped,
-        "unlabelled": record.unlabelled, "seconds": round(record.seconds, 3),
-        "saved": request.save if says_saved else None,
-    }  # fmt: skip
-    passes = f"{record.finished} pass{'' if record.finished == 1 else 'es'}"
-    done = passes if record.is_whole else f"stopped in pass {record.finished + 1} of {record.passes}"
-    lines = [f"{', '.join(record.data)}: {record.task}, {record.algorithm} ({type(training.model).__name__})"]
-    last = " in the last" if record.is_whole and record.finished > 1 else ""
-    lines += [
-        f"{record.rows:,} rows, {done}: progressive {tally.word} {tally.average:.4f}, "
-        f"{tally.updates:,} updates{last}"
-    ]
-    if len(record.earlier) > 1:
-        each = ", ".join(f"{one[tally.word]:.4f}" for one in record.earlier[-5:] if tally.word in one)
-        which = "each pass" if len(record.earlier) <= 5 else "the last 5 passes"
-        lines.append(f"{tally.word} of {which}: {each}")
-    if record.skipped:
-        lines.append(f"{record.skipped:,} bad line{'s were' if record.skipped > 1 else ' was'} skipped")
-    if record.unlabelled:
-        lines.append(f"{record.unlabelled:,} rows had no label")
-    if request.save and says_saved:
-        lines.append(f"saved {request.save}")
-    out.result("\n".join(lines), facts)
-    labels = list(getattr(training.model, "classes_", ()))
-    found = request.task is None and record.task == "classes" and record.format != "set"
-    if found and len(labels) > MANY and isinstance(labels[0], float):
-        sys.stderr.write(
-            f"onmargin: warning: {len(labels)} different numbers were taken for classes; if they measure "
-            "something, give --task numbers\n"
-        )
-    if tally.average > tally.baseline and tally.count >= FEW:
-        size = f"{abs(tally.level) / tally.count:.1g}"
-        sys.stderr.write(
-            f"onmargin: warning: always answering the mean so far has mae {tally.baseline:.4f}: steps are "
-            f"small beside targets of about {size}; try --algorithm pa, --algorithm ftrl --rate {size}, or "
-            "other units\n"
-        )
-
-
-def _judge(training: Training, test: str, request: Request, out: _Printed) -> dict[str, float]:
-    """The rows of another file, answered and not learned: how good the answers were, said and given back."""
-    from ..protocols.answering import judged
-    from ..protocols.reading import Reading, read_alike
-
-    record = training.record
-    format, options = read_alike(test, request.format, record.format, record.options)
-    labels = training.reading.labels
-    if labels is not None and format == "svmlight":
-        options["labels"] = labels
-    reading = Reading([test], format=format, task=record.task, options=options, on_error=request.on_error)
-    found = judged(training.whole, reading.peeked.blocks())
-    said = ", ".join(f"{name} {value:.4f}" for name, value in found.items() if name != "rows")
-    out.result(
-        f"test {test}: {int(found['rows']):,} rows, {said}", {"event": "tested", "data": test, **found}
-    )
-    return found

@@ -14,7 +14,7 @@ ANY = {"allow_extra_args": True, "ignore_unknown_options": True}  # settings of 
 def told_apart(context: typer.Context, words: Sequence[str]) -> tuple[list[str], dict[str, object]]:
     """Data, and parameters by name: `-C 0.1`, `--fit-intercept false`, `--C=0.1`; onmargin.toml's too."""
     from ..errors import BadInput
-    from ..protocols.naming import typed
+    from ..protocols.requested.naming import typed
 
     known = {parameter.name for parameter in context.command.params}
     given = context.default_map or {}

@@ -14,7 +14,7 @@ from .output import Json, json_line, remark, writing
 from .parameters import told_apart
 
 if TYPE_CHECKING:
-    from ..protocols.answering import Answerer, Answers
+    from ..protocols.requested.answering import Answerer, Answers
 
 HELP = """Answer DATA with MODEL, a line a row: labels, numbers, or sets of labels (1,3).
 
@@ -42,9 +42,9 @@ def predict(
     as_json: Json = False,
 ) -> None:
     from ..errors import BadInput
-    from ..protocols.answering import Answerer
-    from ..protocols.files import load, notes_of
-    from ..protocols.reading import to_be_answered
+    from ..protocols.requested.answering import Answerer
+    from ..protocols.requested.reading import to_be_answered
+    from ..protocols.saving.files import load, notes_of
 
     paths, options = told_apart(context, data)
     asked = [

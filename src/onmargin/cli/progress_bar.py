@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ from .output import console
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-    from ..protocols.training import Moment
+    from ..protocols.requested.training import Moment
 
 
 class Bar:
@@ -18,8 +19,10 @@ class Bar:
 
     def __init__(self, wanted: bool = True) -> None:
         self._bar: Progress | None = None
+        if not wanted or not sys.stderr.isatty():
+            return
         out = console(stderr=True)
-        if not wanted or not out.is_terminal:
+        if not out.is_terminal:
             return
         from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 

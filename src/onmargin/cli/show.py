@@ -7,7 +7,7 @@ from typing import Annotated, cast
 
 import typer
 
-from .learn import brief
+from .learned import brief
 from .output import Json, json_line, table
 from .predict import plain
 
@@ -20,7 +20,7 @@ def show(
     as_json: Json = False,
 ) -> None:
     """Say what MODEL is, when and on what it was trained, and which features speak in it."""
-    from ..protocols.portrait import Portrait
+    from ..protocols.requested.portrait import Portrait
 
     seen = Portrait(model, top)
     facts, trained = seen.facts(), seen.trained()

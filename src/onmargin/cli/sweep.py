@@ -45,9 +45,9 @@ def sweep(
     as_json: Json = False,
 ) -> None:
     from ..errors import BadInput
-    from ..protocols.files import save as write
-    from ..protocols.requests import Request
-    from ..protocols.trying import tried
+    from ..protocols.requested.requests import Request
+    from ..protocols.requested.trying import tried
+    from ..protocols.saving.files import save as write
 
     if figure is not None and Path(figure).suffix not in FIGURES:
         raise BadInput(f"--figure {figure}: wanted a name ending in {', '.join(FIGURES)}")
