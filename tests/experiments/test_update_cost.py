@@ -54,3 +54,13 @@ def test_claims_are_about_ratios_and_can_fail():
     quick = changed(good, "microseconds", (6.0, 0.0), part=STEP, learner="MIRA, by iterations")
     assert "by iterations" in failing(update_cost.claims(quick))
     assert drawn(update_cost.figure(good._replace(curves=update_cost.curves(good)))).startswith(b"\x89PNG")
+
+
+def test_the_quick_form_claims_nothing_of_times(monkeypatch):
+    """One seed on a machine that may be busy: what it claims is that both solutions of MIRA's problem agree."""
+    monkeypatch.setattr(update_cost, "whole_round", lambda *_: 1.0)
+    monkeypatch.setattr(update_cost, "step_alone", lambda *_: 1.0)
+    outcome = update_cost.run([0], quick=True)
+    assert len(outcome.claims) == 1 and outcome.holds and "apart" in outcome.claims[0].text
+    monkeypatch.setattr(update_cost, "by_iterations", by_formula)
+    assert not update_cost.run([0], quick=True).holds
