@@ -23,13 +23,21 @@ test: .venv/dev servers
 soak: .venv/dev servers
 	ONMARGIN_SOAK=1 $(BIN)/python -m pytest -m soak
 
-# Redis and NATS, which live sources are tested against: Debian's packages where that can be, else tests skip.
-servers:
-	@PATH="$$PATH:/usr/sbin"; for server in redis-server nats-server; do \
-	  command -v $$server >/dev/null || test "$$(id -u)" != 0 || ! command -v apt-get >/dev/null || \
-	  { apt-get update -q && apt-get install -y -q --no-install-recommends $$server; } >/dev/null || \
-	  echo "$$server could not be installed: its tests are skipped"; \
+# $(call debian,program:package ...): Debian's packages of programs that are missing, where that can be.
+debian = @PATH="$$PATH:/usr/sbin:$$(echo /usr/lib/postgresql/*/bin)"; for pair in $(1); do \
+	  command -v $${pair%:*} >/dev/null || test "$$(id -u)" != 0 || ! command -v apt-get >/dev/null || \
+	  { apt-get update -q && apt-get install -y -q --no-install-recommends $${pair\#*:}; } >/dev/null || \
+	  echo "$${pair\#*:} could not be installed: what needs it is skipped"; \
 	done
+
+# What tests run against: Redis, NATS, PostgreSQL, a browser.
+servers:
+	$(call debian,redis-server:redis-server nats-server:nats-server postgres:postgresql chromium:chromium)
+
+# What `make bench` sends requests with.
+.PHONY: load
+load:
+	$(call debian,wrk:wrk)
 
 # Format, lint, strict types and import rules, as pre-commit runs them before every commit.
 lint: .venv/dev
@@ -37,7 +45,7 @@ lint: .venv/dev
 
 # Ours beside the peers and beside the limit of the machine: docs/benchmarks.md, about ten minutes on two quiet
 # cores. ARGS="--quick" or "--only NAME" write to out/bench alone.
-bench: .venv/dev
+bench: .venv/dev load
 	$(BIN)/python -m benchmarks $(ARGS)
 
 # The table from which defaults are chosen: ours beside scikit-learn's, River's and Vowpal Wabbit's on real sets,

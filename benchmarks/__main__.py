@@ -20,6 +20,7 @@ from . import (
     passes,
     recipes,
     rounds,
+    serving,
     shapes,
     starts,
     svm,
@@ -55,8 +56,9 @@ WORKS: dict[str, Callable[[bool], Work]] = {
     "passes": files.learning,
     "shell": files.shell,
 }
-STARTS, SHAPES = "starts", "shapes"
-NAMES = [*WORKS, STARTS, SHAPES]
+STARTS, SERVING, SHAPES, CLUSTER = "starts", "serving", "shapes", "cluster"
+NAMES = [*WORKS, STARTS, SERVING, SHAPES]
+BY_NAME_ALONE = [CLUSTER]  # long, and a page of its own
 FEWEST = 3  # repetitions of a quick run
 OUT = ROOT / "out" / "bench"
 DOCS = ROOT / "docs"
@@ -95,6 +97,19 @@ def begun(quick: bool, progress: Progress, task: TaskID) -> list[Result]:
     return found
 
 
+def served(quick: bool, progress: Progress, task: TaskID) -> list[Result]:
+    """The server under load."""
+    if serving.MISSING:
+        progress.update(task, total=1, completed=1, doing=f"skipped: {serving.MISSING}")
+        return []
+    progress.update(task, total=serving.LINES, doing="starting the server")
+    found = []
+    for result in serving.measured(quick):
+        found.append(result)
+        progress.update(task, advance=1, doing=f"{result.line.title}: {short(result.value)}{result.unit}")
+    return found
+
+
 def shaped(quick: bool, progress: Progress, task: TaskID) -> list[list[shapes.Place]]:
     """Every axis of the shapes."""
     progress.update(task, total=len(shapes.SHAPES))
@@ -107,10 +122,21 @@ def shaped(quick: bool, progress: Progress, task: TaskID) -> list[list[shapes.Pl
     return found
 
 
+def clustered(quick: bool, progress: Progress, task: TaskID) -> None:
+    """Epochs on workers, and the page of what they cost."""
+    from .cluster import page as costs
+
+    told = costs.measured(OUT / "cluster", quick, lambda doing: progress.update(task, doing=doing))
+    path = (OUT if quick else DOCS) / "cluster_costs.md"
+    path.write_text(costs.text(*told), encoding="utf-8")
+    progress.update(task, total=1, completed=1, doing=f"wrote {path}")
+
+
 def main() -> None:
     """Parse, measure, print, write."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("--only", choices=NAMES, nargs="+", metavar="NAME", help=", ".join(NAMES))
+    every = [*NAMES, *BY_NAME_ALONE]
+    parser.add_argument("--only", choices=every, nargs="+", metavar="NAME", help=", ".join(every))
     parser.add_argument("--quick", action="store_true", help=f"{FEWEST} repetitions on smaller data")
     options = parser.parse_args()
     console = Console()
@@ -128,12 +154,19 @@ def main() -> None:
             task = progress.add_task(name, total=None, doing="")
             if name == STARTS:
                 lines += begun(options.quick, progress, task)
+            elif name == SERVING:
+                lines += served(options.quick, progress, task)
+                skipped += [f"{name}: {serving.MISSING}"] if serving.MISSING else []
             elif name == SHAPES:
                 axes = shaped(options.quick, progress, task)
+            elif name == CLUSTER:
+                clustered(options.quick, progress, task)
             else:
                 work, found = compare(WORKS[name], options.quick, progress, task)
                 lines += found
                 skipped += [f"{name}: {work.skipped}"] if work.skipped else []
+    if options.only == BY_NAME_ALONE:
+        return
     said = f"{FEWEST} repetitions on small data, a quick run." if options.quick else "3 to 15 repetitions."
     whole = not options.quick and not options.only
     folder = DOCS if whole else OUT

@@ -12,6 +12,7 @@ from .targets import Target
 
 Seconds = dict[str, list[float]]
 OVER, BESIDE, TAKES = "over", "beside", "takes"  # the peer's time / ours; ours / the other's; ours alone
+RATE = "rate"  # how many a second
 
 # What a line is compared with: the headings of the page, in its order.
 SKLEARN = "Times faster than scikit-learn, both in row order"
@@ -23,9 +24,10 @@ LIMIT = "Beside the limit: our time / that of the bare work"
 OTHER = "Beside other work of ours: this / that"
 ROUND = "Microseconds"
 START = "Start and memory"
+HTTP, SERVED = "A second through HTTP, one process", "Waiting for an answer through HTTP"
 GROUPS = {
     SKLEARN: OVER, RIVER: OVER, VW: OVER, MACHINE: OVER, PLAIN: OVER, LIMIT: BESIDE, OTHER: BESIDE,
-    ROUND: TAKES, START: TAKES,
+    ROUND: TAKES, START: TAKES, HTTP: RATE, SERVED: TAKES,
 }  # fmt: skip
 PEERS = {
     SKLEARN: "scikit-learn", RIVER: "River", VW: "Vowpal Wabbit", MACHINE: "SVC",
@@ -67,7 +69,7 @@ def line(
     """A line whose target is met from above or from below, as its group has it."""
     if len(title) > LONGEST:
         raise ValueError(f"a title of {len(title)} characters; the page has room for {LONGEST}: {title!r}")
-    target = None if hold is None else Target(hold, reach, most=GROUPS[group] != OVER)
+    target = None if hold is None else Target(hold, reach, most=GROUPS[group] not in (OVER, RATE))
     return Line(group, title, ours, peer, target, limit)
 
 

@@ -10,7 +10,7 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
-from .contest import BESIDE, OVER, PEERS, TAKES, Result
+from .contest import BESIDE, OVER, PEERS, RATE, TAKES, Result
 from .markdown import short
 from .shapes import PRECISIONS, Place
 from .targets import HELD, MISSED, REACHED
@@ -21,14 +21,16 @@ TITLES = {
     OVER: "Times faster (more is better)",
     BESIDE: "Our time / the other's (less is better)",
     TAKES: "Time and memory, as a part of the target (less is better)",
+    RATE: "A server, requests or examples a second, as a part of the target (more is better)",
 }
 TICKS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 
 
 def draw(path: Path, results: list[Result], axes: list[list[Place]]) -> None:
     """A panel for each sense of a number, and a row of small ones for the shapes."""
-    senses = [s for s in (OVER, BESIDE, TAKES) if any(r.line.sense == s for r in results)]
-    groups = [[r for r in results if r.line.sense == sense] for sense in senses]
+    drawn = [r for r in results if r.line.sense != RATE or r.line.target]  # a rate alone has no scale
+    senses = [s for s in (OVER, BESIDE, TAKES, RATE) if any(r.line.sense == s for r in drawn)]
+    groups = [[r for r in drawn if r.line.sense == sense] for sense in senses]
     heights = [0.27 * len(group) + 0.75 for group in groups] + [2.3] * (-(-len(axes) // 3))
     if not heights:
         return
@@ -49,7 +51,7 @@ def draw(path: Path, results: list[Result], axes: list[list[Place]]) -> None:
 
 def _unit(result: Result) -> float:
     """What 1 on the axis is: a ratio of 1, or the number to hold."""
-    return result.line.target.hold if result.line.sense == TAKES and result.line.target else 1.0
+    return result.line.target.hold if result.line.sense in (TAKES, RATE) and result.line.target else 1.0
 
 
 def _bounds(result: Result) -> tuple[float, float]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from sklearn.svm import SVC
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 import onmargin as om
 
@@ -17,6 +17,7 @@ from .datasets import Table, adult
 from .passes import EXACT
 
 GAMMA, TILE = 0.05, 1024
+BLAS = ThreadpoolController()  # (to find the libraries takes milliseconds)
 Sizes = list[tuple[int, int]]
 
 
@@ -24,7 +25,7 @@ def _learner(model: Any, table: Table, threads: int = 1) -> Contestant:
     """One pass in so many threads."""
 
     def run(fresh: Any) -> Any:
-        with threadpool_limits(threads):
+        with BLAS.limit(limits=threads):
             return fresh.partial_fit(table.X, table.y, classes=[-1, 1])
 
     return Contestant(run, lambda fitted: fitted.score(table.X[:2000], table.y[:2000]), model)
@@ -37,7 +38,7 @@ def alone(table: Table, model: Callable[[], Any]) -> Contestant:
 
     def run(_: None) -> None:
         room, at = np.empty((TILE, 512), np.float32), 0
-        with threadpool_limits(1):
+        with BLAS.limit(limits=1):
             for kept, rows in sizes:
                 block = np.ascontiguousarray(X[at : at + rows].T)
                 at += rows
@@ -103,7 +104,7 @@ def threads(quick: bool) -> Work:
 
     def answer(count: int) -> Contestant:
         def run(_: None) -> Any:
-            with threadpool_limits(count):
+            with BLAS.limit(limits=count):
                 return fitted.predict(some.X)
 
         return Contestant(run, lambda answers: float(np.mean(answers == some.y)))
@@ -145,7 +146,7 @@ def _resumed(table: Table, begin: int, budget: int) -> Contestant:
     rows = slice(begin, begin + 4_000)
 
     def run(twin: Any) -> Any:
-        with threadpool_limits(1):
+        with BLAS.limit(limits=1):
             return twin.partial_fit(table.X[rows], table.y[rows])
 
     def accuracy(fitted: Any) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from pathlib import Path
 
-from .contest import BESIDE, GROUPS, OVER, PEERS, Result
+from .contest import BESIDE, GROUPS, OVER, PEERS, RATE, Result
 from .machine import processor, versions
 from .markdown import Cells, short, table
 from .shapes import CLIFF, PRECISIONS, REASONS, Place
@@ -13,7 +13,7 @@ from .targets import MISSED
 
 PAGE, FIGURE = "benchmarks.md", "benchmarks.svg"
 LEVEL = 1.2  # a peer that is nearer than this is named too
-HEADS = {OVER: "faster", BESIDE: "times"}
+HEADS = {OVER: "faster", BESIDE: "times", RATE: "a second"}
 
 
 def _filled(text: str, first: str = "") -> list[str]:
@@ -30,7 +30,7 @@ def cells(results: list[Result]) -> Cells:
     """Title, value, least and greatest of a repetition, target, verdict, what the bare work would have."""
     lines = []
     for result in results:
-        unit = "x" if result.unit == "x" else f" {result.unit.replace('us', 'µs')}"
+        unit = {"x": "x", "/s": "", "us": " µs"}.get(result.unit, f" {result.unit}")
         spread = "" if result.low == result.high else f"{short(result.low)}-{short(result.high)}"
         target = result.line.target.words() if result.line.target else ""
         limit = "" if result.limit is None else short(result.limit)

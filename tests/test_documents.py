@@ -16,6 +16,7 @@ ROOT = Path(__file__).parent.parent
 PAGES = ["README.md", *(str(p.relative_to(ROOT)) for p in (ROOT / "docs").glob("*.md"))]
 TABLES = [  # without Python
     "docs/benchmarks.md",
+    "docs/cluster_costs.md",
     "docs/command_line.md",
     "docs/moving_from_vowpal_wabbit.md",
     "docs/seeds.md",

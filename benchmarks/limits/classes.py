@@ -1,4 +1,4 @@
-"""Several classes by hand: PA-I against the top rival on dense rows, and the bare gather of sparse ones."""
+"""Several classes by hand: PA-I against the top rival, and the bare gather of sparse rows."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from numba import njit
 
 from onmargin.compiled import lanes  # eight float64 in one register: Numba's own loops stay scalar
 
-from . import LOOP, SUMS
+from . import LOOP
 
 
 def aligned(rows: int, width: int) -> np.ndarray:
@@ -15,14 +15,6 @@ def aligned(rows: int, width: int) -> np.ndarray:
     room = np.zeros(rows * width + 8)
     first = -(room.ctypes.data // 8) % 8
     return room[first : first + rows * width]
-
-
-@njit(forceinline=True, **SUMS)
-def _dot(x, w):
-    total = 0.0
-    for j in range(x.shape[0]):
-        total += x[j] * w[j]
-    return total
 
 
 @njit(forceinline=True, **LOOP)
@@ -36,61 +28,104 @@ def _rival(scores, own, outputs):
 
 
 @njit(**LOOP)
-def top_by_class(X, targets, weights, scores, C):
-    """Weights (classes, columns + 1): only the two classes that move are written. The updates."""
-    outputs, columns = weights.shape[0], X.shape[1]
-    updates = 0
+def top_dense(X, targets, weights, scores, C):
+    """Weights (classes, slots), the bias last, columns in eights. The updates.
+
+    A row is read once for its length and for a bit an eight that is not all 0 (64 of them, and the rest);
+    then by all classes, five at a time, while the next row is fetched. Two classes are written.
+    """
+    stride, columns = weights.shape[1], X.shape[1]
+    values, flat = lanes.flattened(X), lanes.flattened(weights)
+    updates, middle = 0, min(columns, 512)
     for t in range(targets.shape[0]):
-        x, own = X[t], targets[t]
-        for k in range(outputs):
-            scores[k] = _dot(x, weights[k, :columns]) + weights[k, columns]
-        rival = _rival(scores, own, outputs)
+        own, origin, squares = targets[t], t * columns, lanes.nothing()
+        squares, early = _not_zero(values, origin, 0, middle, columns, squares)
+        squares, late = _not_zero(values, origin, middle, columns, columns, squares)
+        for k in range(0, weights.shape[0], 5):
+            sums = lanes.nothing(), lanes.nothing(), lanes.nothing(), lanes.nothing(), lanes.nothing()
+            sums = _five(values, origin, flat, k * stride, stride, 0, early, sums)
+            a, b, c, d, e = _five(values, origin, flat, k * stride, stride, middle, late, sums)
+            scores[k], scores[k + 1], scores[k + 2] = lanes.total(a), lanes.total(b), lanes.total(c)
+            scores[k + 3], scores[k + 4] = lanes.total(d), lanes.total(e)
+        for k in range(weights.shape[0]):
+            scores[k] += weights[k, stride - 1]
+        rival = _rival(scores, own, weights.shape[0])
         loss = 1.0 - scores[own] + scores[rival]
         if loss > 0.0:
             updates += 1
-            step = min(C, loss / (2.0 * (_dot(x, x) + 1.0)))
+            step = min(C, loss / (2.0 * (lanes.total(squares) + 1.0)))
             for j in range(columns):
-                weights[own, j] += step * x[j]
-                weights[rival, j] -= step * x[j]
-            weights[own, columns] += step
-            weights[rival, columns] -= step
+                weights[own, j] += step * X[t, j]
+                weights[rival, j] -= step * X[t, j]
+            weights[own, stride - 1] += step
+            weights[rival, stride - 1] -= step
     return updates
 
 
-@njit(**LOOP)
-def top_by_column(X, targets, flat, scores, places, outputs, C):
-    """Weights (columns + 1, 16) in two registers, those of the row's nonzeros alone. The updates.
+@njit(forceinline=True, **LOOP)
+def _not_zero(values, origin, start, stop, ahead, squares):
+    bits = np.uint64(0)
+    for j in range(start, stop, 8):
+        lanes.fetch(values, origin + j + ahead)
+        eight = lanes.load(values, origin + j)
+        squares = lanes.plus_product(squares, eight, eight)
+        bits |= lanes.some(eight) << np.uint64((j - start) >> 3)
+    return squares, bits
 
-    `places` is room for the nonzeros' columns: they are found without a branch, which zeros at random
-    would mispredict.
-    """
-    columns = X.shape[1]
-    updates = 0
+
+@njit(forceinline=True, **LOOP)
+def _five(values, origin, flat, first, stride, start, bits, sums):
+    a, b, c, d, e = sums
+    while bits:
+        j = start + 8 * lanes.lowest(bits)
+        bits &= bits - np.uint64(1)
+        eight, at = lanes.load(values, origin + j), first + j
+        a = lanes.plus_product(a, lanes.load(flat, at), eight)
+        b = lanes.plus_product(b, lanes.load(flat, at + stride), eight)
+        c = lanes.plus_product(c, lanes.load(flat, at + 2 * stride), eight)
+        d = lanes.plus_product(d, lanes.load(flat, at + 3 * stride), eight)
+        e = lanes.plus_product(e, lanes.load(flat, at + 4 * stride), eight)
+    return a, b, c, d, e
+
+
+@njit(**LOOP)
+def top_sparse(values, columns, starts, targets, flat, scores, outputs, C):
+    """Weights (columns + 1, 16) in two registers, each in two partial sums. The updates."""
+    updates, last = 0, flat.shape[0] - 16
     for t in range(targets.shape[0]):
-        own = targets[t]
-        x, count, size = X[t], 0, 1.0
-        for j in range(columns):
-            places[count] = j
-            count += x[j] != 0.0
-        left, right = lanes.load(flat, 16 * columns), lanes.load(flat, 16 * columns + 8)
-        for i in range(count):
-            at, value = 16 * np.int64(places[i]), x[places[i]]
+        start, stop, own = np.int64(starts[t]), np.int64(starts[t + 1]), targets[t]
+        left, right = lanes.load(flat, last), lanes.load(flat, last + 8)
+        more, most = lanes.nothing(), lanes.nothing()
+        size, other = 1.0, 0.0
+        j = start
+        while j + 2 <= stop:
+            at, value = 16 * np.int64(columns[np.uint64(j)]), values[np.uint64(j)]
             left = lanes.plus_times(left, lanes.load(flat, at), value)
             right = lanes.plus_times(right, lanes.load(flat, at + 8), value)
             size += value * value
-        lanes.store(scores, 0, left)
-        lanes.store(scores, 8, right)
+            at, value = 16 * np.int64(columns[np.uint64(j + 1)]), values[np.uint64(j + 1)]
+            more = lanes.plus_times(more, lanes.load(flat, at), value)
+            most = lanes.plus_times(most, lanes.load(flat, at + 8), value)
+            other += value * value
+            j += 2
+        if j < stop:
+            at, value = 16 * np.int64(columns[np.uint64(j)]), values[np.uint64(j)]
+            left = lanes.plus_times(left, lanes.load(flat, at), value)
+            right = lanes.plus_times(right, lanes.load(flat, at + 8), value)
+            size += value * value
+        lanes.store(scores, 0, lanes.plus_times(left, more, 1.0))
+        lanes.store(scores, 8, lanes.plus_times(right, most, 1.0))
         rival = _rival(scores, own, outputs)
         loss = 1.0 - scores[own] + scores[rival]
         if loss > 0.0:
             updates += 1
-            step = min(C, loss / (2.0 * size))
-            for i in range(count):
-                at, value = 16 * np.int64(places[i]), x[places[i]]
-                flat[at + own] += step * value
-                flat[at + rival] -= step * value
-            flat[16 * columns + own] += step
-            flat[16 * columns + rival] -= step
+            step = min(C, loss / (2.0 * (size + other)))
+            for j in range(start, stop):
+                at, value = 16 * np.int64(columns[np.uint64(j)]), values[np.uint64(j)]
+                flat[np.uint64(at + own)] += step * value
+                flat[np.uint64(at + rival)] -= step * value
+            flat[last + own] += step
+            flat[last + rival] -= step
     return updates
 
 

@@ -9,6 +9,7 @@ import sys
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from benchmarks.limits import classes, dense, dicts, kernel, sparse
 
 import onmargin as om
@@ -56,19 +57,20 @@ def pegasos_is_ours(average):
     yield weights / 0.01 / (1 if average else count), all_weights(model)[0]
 
 
-@COMPARISONS.each("by_class", "by_column")
+@COMPARISONS.each("dense", "sparse")
 def several_classes_are_ours(form):
-    table = datasets.dense_stream(40, 0.5, columns=20)
+    table = datasets.dense_stream(40, 0.5, columns=24)
     X = table.X.copy()
     X[:, 8:16] = 0.0
     model = om.PassiveAggressiveClassifier(C=0.5, **EXACT).partial_fit(X, table.y, classes=range(10))
-    if form == "by_class":
-        weights = np.zeros((10, 21))
-        classes.top_by_class(X, table.y, weights, np.zeros(16), 0.5)
+    if form == "dense":
+        table_of_weights = classes.aligned(10, 32).reshape(10, 32)
+        classes.top_dense(X, table.y, table_of_weights, np.zeros(16), 0.5)
+        weights = np.delete(table_of_weights, slice(24, 31), axis=1)
     else:
-        flat = classes.aligned(21, 16)
-        classes.top_by_column(X, table.y, flat, np.zeros(16), np.empty(21, np.uint32), 10, 0.5)
-        weights = flat.reshape(21, 16)[:, :10].T
+        flat, entries = classes.aligned(25, 16), sparse.arrays(sp.csr_matrix(X))
+        classes.top_sparse(*entries, table.y, flat, np.zeros(16), 10, 0.5)
+        weights = flat.reshape(25, 16)[:, :10].T
     yield weights, all_weights(model)
 
 

@@ -170,4 +170,4 @@ def test_no_host_is_named():
 
 
 def test_every_work_has_a_name():
-    assert len(NAMES) == len(set(NAMES)) == len(WORKS) + 2
+    assert len(NAMES) == len(set(NAMES)) == len(WORKS) + 3
