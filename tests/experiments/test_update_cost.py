@@ -57,7 +57,7 @@ def test_claims_are_about_ratios_and_can_fail():
 
 
 def test_the_quick_form_claims_nothing_of_times(monkeypatch):
-    """One seed on a machine that may be busy: what it claims is that both solutions of MIRA's problem agree."""
+    """One seed, perhaps on a busy machine: it claims that both solutions of MIRA's problem agree."""
     monkeypatch.setattr(update_cost, "whole_round", lambda *_: 1.0)
     monkeypatch.setattr(update_cost, "step_alone", lambda *_: 1.0)
     outcome = update_cost.run([0], quick=True)
