@@ -177,6 +177,16 @@ def test_find_codes():
     assert codes.tolist() == [1, 0, -1, -1, 2] and unknown == 2
 
 
+@pytest.mark.parametrize("classes", [[0.0, 1.0, 2.0], [-1.0, 0.0, 1.0], [7.0], [0.5, 1.5], [0.0, 2.0, 3.0]])
+def test_find_codes_is_a_search(classes):
+    """Stairs of classes are looked up without one: also what is beside, between and beyond them."""
+    labels = np.array([*classes, -0.0, 0.5, -1e300, 1e300, np.inf, -np.inf, np.nan, classes[-1] + 1])
+    codes = np.empty(len(labels), np.int64)
+    unknown = find_codes(labels, np.array(classes), codes)
+    assert codes.tolist() == [classes.index(one) if one in classes else -1 for one in labels.tolist()]
+    assert unknown == (codes < 0).sum()
+
+
 def test_lanes_as_plain_python():
     array = np.arange(16.0)
     lane = lanes.plus_times(lanes.nothing(), lanes.load(array, 4), 2.0)

@@ -56,6 +56,15 @@ def add_scores(rows, row, weights, scores, factor):
 
 
 @part
+def squared(pull):
+    """|pull|^2"""
+    total = 0.0
+    for k in range(pull.shape[0]):
+        total += pull[k] * pull[k]
+    return total
+
+
+@part
 def pulled(rows, row, weights, pull):
     """<W, z> = sum_k pull[k] <w_k, x>"""
     if weights.ndim == 1:

@@ -10,6 +10,7 @@ import math
 
 import numpy as np
 
+from ..compiled.outputs import squared
 from ..compiled.parts import part
 
 
@@ -117,10 +118,7 @@ def share_out(size, pull, kappa_times_length, cap):
     if their sum exceeds the cap, [b_q - nu]_+ with sum equal to the cap. Then w_y += sum alpha x,
     w_q -= alpha_q x: the step is the sum, pull the shares.
     """
-    norm = 0.0
-    for k in range(pull.shape[0]):
-        norm += pull[k] * pull[k]
-    length = size / norm
+    length = size / squared(pull)
     low = level(pull, kappa_times_length / length)
     total = 0.0
     for k in range(pull.shape[0]):

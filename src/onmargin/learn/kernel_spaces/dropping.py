@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import math
 
+from ...compiled.outputs import squared
 from ...compiled.parts import part
 from ..vocabulary import FORGETRON_MISTAKES, OLDEST, QUOTA, ROOM, VECTORS
-from .projection import squared, take_slot
+from .projection import take_slot
 
 FAINT = 1e-12  # of the largest coefficient: one below is gone
 

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...compiled.outputs import squared
 from ...compiled.parts import part
 from ..vocabulary import Q
 
@@ -55,9 +56,7 @@ def score(space, rows, now, hyper, scores):
 @part
 def size(space, rows, now, pull, hyper):
     """|z|_{2,q}^2 = |pull|^2 (sum_j k_j(x, x)^{q/2})^{2/q}, the largest taken out first"""
-    length, most = 0.0, 0.0
-    for k in range(pull.shape[0]):
-        length += pull[k] * pull[k]
+    length, most = squared(pull), 0.0
     for j in range(rows.own.shape[0]):
         most = max(most, rows.own[j, now.row])
     if most <= 0.0:
@@ -89,12 +88,11 @@ def weigh(norms, omega, q):
 @part
 def move(space, rows, now, pull, step, margin, hyper):
     """beta_k of x += step pull[k]; the kernels are weighed anew"""
-    both = sides(hyper.outputs)
+    both, length = sides(hyper.outputs), squared(pull)
     for j in range(space.norms.shape[0]):
-        inner = length = 0.0
+        inner = 0.0
         for k in range(pull.shape[0]):
             inner += pull[k] * rows.frozen[j, k, now.row]
-            length += pull[k] * pull[k]
         grown = space.norms[j] + both * step * (2.0 * inner + step * length * rows.own[j, now.row])
         space.norms[j] = max(grown, 0.0)
         for k in range(pull.shape[0]):

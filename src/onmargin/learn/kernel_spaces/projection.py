@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...compiled.outputs import squared
 from ...compiled.parts import part, summing
 from ..vocabulary import ROOM, ROUNDING, TOLERANCE, VECTORS
 
@@ -80,15 +81,6 @@ def take_slot(space, rows, now, slot, pull, step, dated):
             space.drift[slot, k] = dated * pull[k]
     for i in range(now.row + 1, rows.gram.shape[0]):
         rows.values[i, slot] = rows.gram[now.row, i]
-
-
-@part
-def squared(pull):
-    """|pull|^2"""
-    total = 0.0
-    for k in range(pull.shape[0]):
-        total += pull[k] * pull[k]
-    return total
 
 
 @summing

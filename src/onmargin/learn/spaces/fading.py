@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...compiled.outputs import add_rows, score_rows
+from ...compiled.outputs import add_rows, score_rows, squared
 from ...compiled.parts import part
 from ..vocabulary import FADED, FADING_LENGTH, FADING_MOVES, FADING_SCALE, FORGET, LAM, RADIUS
 from .arrays import LEDGER, NOTE, SLOT, Field, Space
@@ -85,10 +85,8 @@ def move_shifting(space, rows, now, pull, step, margin, hyper):
 def move_projected(space, rows, now, pull, step, margin, hyper):
     """w = the point of the ball nearest to w + step z."""
     add_rows(rows, now.row, space.weights, pull, step / space.ledger[FADING_SCALE])
-    total = 0.0
-    for k in range(pull.shape[0]):
-        total += pull[k] * pull[k]
-    length = space.ledger[FADING_LENGTH] + 2.0 * step * margin + step * step * total * space.notes[0]
+    length = space.ledger[FADING_LENGTH] + 2.0 * step * margin
+    length += step * step * squared(pull) * space.notes[0]
     radius = hyper.numbers[RADIUS]
     if length > radius * radius:
         rescale(space, radius / math.sqrt(length))

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...compiled.outputs import add_rows, score_round
+from ...compiled.outputs import add_rows, score_round, squared
 from ...compiled.parts import part
 from .arrays import NOTE, SLOT, Field, Space, always
 
@@ -31,10 +31,7 @@ def score(space, rows, now, hyper, scores):
 @part
 def size(space, rows, now, pull, hyper):
     """|z|^2 = |pull|^2 |x|^2"""
-    total = 0.0
-    for k in range(pull.shape[0]):
-        total += pull[k] * pull[k]
-    return total * space.notes[0]
+    return squared(pull) * space.notes[0]
 
 
 @part

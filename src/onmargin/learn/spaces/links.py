@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from ...compiled.outputs import entry
+from ...compiled.outputs import entry, squared
 from ...compiled.parts import formula, part
 from ...compiled.rows import item, span
 from ..vocabulary import Q
@@ -175,9 +175,7 @@ def size_q(space, rows, now, pull, hyper):
 def size_groups(space, rows, now, pull, hyper):
     """|z|_{2,q}^2: entries of one group add up as squares."""
     start, stop = span(rows, now.row)
-    pulls = 0.0
-    for k in range(pull.shape[0]):
-        pulls += pull[k] * pull[k]
+    pulls = squared(pull)
     for j in range(start, stop):
         slot, value = item(rows, now.row, j)
         space.spans[group_of(space.group, slot)] += value * value
