@@ -127,6 +127,8 @@ def test_what_users_wrote_is_never_markup():
 class Sink:
     """A queue that only counts."""
 
+    checked = staticmethod(checked)
+
     def __init__(self) -> None:
         self.keys = []
 
@@ -157,7 +159,24 @@ def test_rows_of_every_format_stream_in(tmp_path, name):
 def test_a_bad_row_ends_the_stream_and_says_why(tmp_path):
     path = tmp_path / "rows.jsonl"
     path.write_text('{"a": 1}\n{"a": ')
-    feeding = Feeding(Sink(), raw_contents(str(path), None, {}), "rows")
+    sink = Sink()
+    feeding = Feeding(sink, raw_contents(str(path), None, {}), "rows")
     feeding.start()
     feeding.join(20)
     assert feeding.why != "" and "\n" not in feeding.why
+    assert sink.trouble == f"no more rows come in after 0: {feeding.why}"
+
+
+def test_a_row_that_cannot_be_learned_from_is_passed_over(tmp_path):
+    """An empty text ends nothing; what is too large is counted, and the page says so."""
+    path = tmp_path / "rows.jsonl"
+    path.write_text('{"text": "one"}\n{"text": " "}\n{"text": "two"}\n')
+    rows = list(raw_contents(str(path), None, {}))
+    assert rows == ["one", "two"]
+    sink = Sink()
+    feeding = Feeding(sink, iter([rows[0], "half \ud800", rows[1]]), "rows")
+    feeding.start()
+    feeding.join(20)
+    assert (feeding.added, feeding.passed, feeding.why) == (2, 1, "")
+    assert sink.keys == ["rows:0", "rows:2"]
+    assert sink.trouble.startswith("1 row was passed over") and "half of a character" in sink.trouble

@@ -199,10 +199,19 @@ def test_items_come_by_file_and_any_word_is_a_label(browser, tmp_path):
     (tmp_path / "few.txt").write_text("one\n", encoding="utf-8")
     server = Server(tmp_path / "few.txt", tmp_path / "state")
     ann = Visitor(browser, server).label()
-    ann.page.fill("input[name=label]", "number")
-    ann.page.get_by_role("button", name="Add and answer").click()
+    ann.page.keyboard.press("+")  # by the keyboard alone
+    ann.page.keyboard.type("us")  # (no commands within a field)
+    ann.page.keyboard.press("Enter")
     ann.wait_answered(1)
-    ann.page.get_by_role("heading", name="All done").wait_for()
+    done = ann.page.get_by_role("heading", name="All done")
+    done.wait_for()
+    for key in ("u", "ArrowLeft"):  # what is done may still be changed
+        ann.page.keyboard.press(key)
+        ann.page.wait_for_selector("[data-item='0']")
+        ann.page.keyboard.press("+")
+        ann.page.keyboard.type("number")
+        ann.page.keyboard.press("Enter")
+        done.wait_for()
     more = tmp_path / "more.jsonl"
     more.write_text('{"text": "two", "label": ["number"]}\n{"text": "tree"}\n', encoding="utf-8")
     ann.page.set_input_files("input[type=file]", more)

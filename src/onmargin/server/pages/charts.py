@@ -34,7 +34,8 @@ def amount(value: float) -> str:
 
 
 def chart(
-    title: str, lines: Sequence[Line], *, top: float | None = None, shares: bool = True, unit: str = "rounds",
+    title: str, lines: Sequence[Line], *, top: float | None = None, shares: bool = True,
+    unit: tuple[str, str] = ("round", "rounds"),
     marks: Sequence[float] = (), mark: str = "drift", caption: str = "",
 ) -> str:  # fmt: skip
     """Curves over rounds; the legend says where each ends, so that nobody needs to see the picture."""
@@ -58,7 +59,7 @@ def chart(
         f'<span class="tick y" style="top:{100 * at:g}%">{said(most * (1 - at)).replace(".0 %", " %")}</span>'
         for at in (0, 0.5, 1)
     )
-    ends = f'<span class="tick x first">0</span><span class="tick x last">{far:,.0f} {escape(unit)}</span>'
+    ends = f'<span class="tick x first">0</span><span class="tick x last">{far:,.0f} {unit[far != 1]}</span>'
     legend = "".join(
         f'<li class="{line.kind}">{escape(line.name)}: {said(line.y[-1])}</li>' for line in lines
     )

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from asyncio import Lock
 from collections.abc import Callable
+from functools import partial
 from html import escape
 
 from nicegui import run, ui
 from nicegui.events import GenericEventArguments
 
 from ...errors import OnmarginError
-from ..labelling.queue import Question, Queue, Standing
+from ..labelling.queue import Question, Queue
+from ..labelling.standing import Standing
 from .charts import Line, chart
 from .showing import shown
 from .theme import page, tag
@@ -29,7 +31,7 @@ class LabelPage:
         self._question: Question | None = None
         self._is_past = False  # looking back at an item of before?
         self._labels: list[object] = []
-        self._seen: tuple[object, ...] = ()
+        self._seen: Standing | None = None
 
     def build(self) -> None:
         """The page, empty; its first question comes by itself."""
@@ -66,18 +68,20 @@ class LabelPage:
         key, item = str(event.args.get("key")), event.args.get("item")
         async with self._busy:
             question = self._question
-            if question is None or item != question.item.number:
+            number = None if question is None else question.item.number
+            if item != number:
                 return  # it was meant for what is no longer on the screen
             labels = self._queue.keys()
-            number = question.item.number
-            if key in labels:
-                await self._do(lambda: self._queue.answer(self._who, number, labels[key]), f"{labels[key]}")
-            elif key == SKIP:
-                await self._do(lambda: self._queue.skip(self._who, number), "skipped")
-            elif key == UNDO:
+            if key == UNDO:
                 await self._undo()
             elif key in (BACK, FORWARD):
                 await self._move(-1 if key == BACK else 1)
+            elif number is None:
+                return  # all is done: it may be looked at and taken back, and that is all
+            elif key == SKIP:
+                await self._do(partial(self._queue.skip, self._who, number), "skipped")
+            elif key in labels:
+                await self._do(partial(self._queue.answer, self._who, number, labels[key]), f"{labels[key]}")
 
     async def _named(self, event: GenericEventArguments) -> None:
         label = str(event.args.get("label", "")).strip()
@@ -159,12 +163,14 @@ class LabelPage:
             self._item.set_content(self._nothing())
             self._item.props(remove="data-item")
             self._guess.set_content("")
+            self._labels = []
         else:
             self._item.set_content(shown(question.item))
             self._item.props["data-item"] = question.item.number
             self._guess.set_content(_said(question))
-        for part in (self._answers, self._more, self._tools):
-            part.set_visibility(bool(len(self._queue)))
+        for part in (self._answers, self._more):
+            part.set_visibility(question is not None)
+        self._tools.set_visibility(bool(len(self._queue)))
         self._buttons(question)
         known = [*self._queue.keys(), SKIP, UNDO, BACK, FORWARD]
         self._item.props["data-known"] = " ".join(known)
@@ -177,14 +183,12 @@ class LabelPage:
             self._answers.clear()
             with self._answers:
                 for key, label in keys.items():
-                    text = f'<kbd class="keys">{key.upper()}</kbd> <span>{escape(str(label))}</span>'
+                    word = escape(str(label))
+                    sign = "" if word == key else f'<kbd class="keys">{key.upper()}</kbd> '
                     tag(
-                        "button",
-                        text,
-                        type="button",
-                        onclick=f"onmarginPress('{key}')",
-                        aria_keyshortcuts=key,
-                    )
+                        "button", f'{sign}<span title="{word}">{word}</span>', type="button",
+                        onclick=f"onmarginPress('{key}')", aria_keyshortcuts=key,
+                    )  # fmt: skip
             self._more.set_content("" if self._queue.is_closed else _NEW_LABEL)
         said = None if question is None or question.said is None else question.said.label
         for button, label in zip(self._answers.default_slot.children, self._labels, strict=False):
@@ -201,15 +205,16 @@ class LabelPage:
                 "<div><h2>Others hold the last items</h2><p class='soft'>Every item that is left is on "
                 "somebody else's screen. One comes back when its time runs out.</p></div>"
             )
-        return f"<div><h2>All done</h2><p class='soft'>{escape(standing.verdict[1].capitalize())}.</p></div>"
+        return (
+            f"<div><h2>All done</h2><p class='soft'>{escape(standing.verdict[1].capitalize())}. "
+            "Back and Undo still change answers.</p></div>"
+        )
 
     def _progress(self) -> None:
         standing = self._queue.standing()
-        facts = (standing.items, standing.answered, standing.skipped, standing.held, standing.budget,
-                 len(standing.rights), standing.advice, tuple(standing.counts.items()))  # fmt: skip
-        if facts == self._seen:
+        if standing == self._seen:
             return
-        self._seen = facts
+        self._seen = standing
         stop, why = standing.verdict
         look = "stop" if stop else "good" if standing.items else ""
         head = "Time to stop" if stop else "Go on" if standing.items else "Waiting for items"
@@ -222,7 +227,7 @@ class LabelPage:
         at = list(range(1, len(so_far) + 1))
         self._curve.set_content(chart(
             "Guesses that were right", [Line("last 20", at, late), Line("all", at, so_far, "two")],
-            top=1.0, unit="answers",
+            top=1.0, unit=("guess", "guesses"),
             caption="It asks for what it finds hardest: these are its weakest guesses."
             if at else "It guesses once it has seen labels of two classes.",
         ))  # fmt: skip
@@ -239,7 +244,8 @@ def _said(question: Question) -> str:
     if question.guess is None:
         return f"Item {question.item.number}. The model has no guess yet."
     guess, margin = question.guess
-    said = f"<b>{escape(str(guess))}</b>, by a margin of {margin:.2g}"
+    by = f"by a margin of {margin:.2g}" if margin >= 0.01 else "by a hair"
+    said = f"<b>{escape(str(guess))}</b>, {by}"
     return f"Item {question.item.number}. The model would say {said}."
 
 
@@ -254,13 +260,15 @@ def _budget(standing: Standing) -> str:
     )
     more = f'<tr><th scope="row"><i>skipped</i></th><td class="n">{standing.skipped:,}</td></tr>'
     others = f" {standing.held:,} on a screen now." if standing.held else ""
+    trouble = standing.trouble[:1].upper() + standing.trouble[1:]
+    trouble = f'<p class="notice stop small">{escape(trouble)}.</p>' if trouble else ""
     return (
         f'<h3>Labels</h3><p class="numbers"><b>{standing.answered:,}</b> {of}</p>'
         '<div class="meter" role="progressbar" aria-label="Labels given" aria-valuemin="0" '
         f'aria-valuemax="100" aria-valuenow="{100 * share:.0f}" style="margin:.5rem 0">'
         f'<div style="width:{100 * share:.1f}%"></div></div>'
         f'<table class="wide">{counts}{more}</table>'
-        f'<p class="soft small" style="margin:.5rem 0">{standing.left:,} left.{others}</p>'
+        f'<p class="soft small" style="margin:.5rem 0">{standing.left:,} left.{others}</p>{trouble}'
         '<label class="small row">Budget '
         f'<input type="number" min="1" value="{budget or ""}" placeholder="none" '
         f"onchange=\"emitEvent('onmargin-budget', {{value: this.value}})\"></label>"
@@ -277,8 +285,8 @@ def _tools() -> str:
 
 _SOON = '<p class="soft">The first question comes …</p>'
 _NEW_LABEL = """<form class="row new" onsubmit="event.preventDefault(); onmarginNew(this)">
-<label class="small soft grow">A label not seen before
-<input type="text" name="label" maxlength="100" autocomplete="off"></label>
+<label class="small soft grow"><span>A label not seen before <kbd class="keys">+</kbd></span>
+<input type="text" name="label" maxlength="100" autocomplete="off" aria-keyshortcuts="+"></label>
 <button type="submit">Add and answer</button></form>"""
 
 

@@ -81,7 +81,7 @@ def loss(found: LossAndBound) -> str:
     return chart("Loss against its bound", lines, shares=False, caption=words)
 
 
-def features(found: Sequence[Json]) -> str:
+def features(found: Sequence[Json], task: str = "classes") -> str:
     """What weighs most, and for which answer."""
     several = len({row["class"] for row in found}) > 1
     best = sorted(found, key=lambda row: -abs(row["weight"]))[:FEATURES]
@@ -95,6 +95,8 @@ def features(found: Sequence[Json]) -> str:
     ]
     if not rows:
         return bars("Top features", rows, "None yet, or this learner has no weights to name.")
+    if task not in ("classes", "sets"):
+        return bars("Top features", rows, "+ raises the answer, − lowers it.")
     side = "its class" if several else str(best[0]["class"])
     return bars("Top features", rows, f"+ speaks for {side}, − against it.")
 
