@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import signal
 import sys
 from collections.abc import Iterator
@@ -76,8 +77,13 @@ def label(
     rows = raw_rows(paths[0], format=format, options=options, on_error=on_error)
     pool = _pool(rows.X, Path(save), algorithm or "arow", classes, rule, seed, own)
     asked = Labelling(pool, rows.X)
-    with _stopped_by_sigterm():
-        ended = _ask(asked, rows.shower, save, as_json)
+    try:
+        with _stopped_by_sigterm():
+            ended = _ask(asked, rows.shower, save, as_json)
+    except (KeyboardInterrupt, typer.Exit):
+        if Path(save).exists():
+            print(f"\nstopped; every answer is in {save}", file=sys.stderr)
+        raise
     pool.save(save)
     facts: dict[str, object] = {
         "answered": len(pool.labels), "skipped": len(pool.skipped),
@@ -214,13 +220,16 @@ def _took(asked: Labelling, word: str, save: str, as_json: bool, out: TextIO) ->
 
 def _question(asked: Labelling, shower: Shower) -> str:
     """The row, what the model thinks of it, and the keys."""
+    from ..protocols.pools.showing import WIDTH
+
     row = asked.row
     assert row is not None
     done = len(asked.pool.labels)
     guess = asked.guess()
     keys = "  ".join(f"[{key}] {name}" for key, name in asked.keys().items())
     closed = asked.pool.classes is not None
-    lines = [f"--- row {row}, {done:,} answered " + "-" * 20, shower.text(row)]
+    width = min(WIDTH, shutil.get_terminal_size((WIDTH, 1)).columns)
+    lines = [f"--- row {row}, {done:,} answered {'-' * 20}"[:width], shower.text(row, width)]
     if guess is not None:
         lines.append(f"guess: {guess[0]} (margin {guess[1]:.2g})")
     lines.append(f"{keys}{'  ' if keys else ''}{'' if closed else '[+] new  '}[u]ndo [s]kip [q]uit")
