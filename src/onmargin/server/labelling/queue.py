@@ -249,7 +249,7 @@ class Queue:
             answers = [act for act in self._said.values() if act.what == ANSWER]
             answers.sort(key=lambda act: act.number)
             budget = self.acts.setting("budget")
-            counts: dict[object, int] = dict.fromkeys(self.labels(), 0)
+            counts: dict[object, int] = dict.fromkeys([*self.keys().values(), *self.labels()], 0)
             for act in answers:
                 counts[act.label] = counts.get(act.label, 0) + 1
             rights = [act.guess == act.label for act in answers if act.guess is not None]

@@ -32,12 +32,13 @@ class LabelPage:
         self._is_past = False  # looking back at an item of before?
         self._labels: list[object] = []
         self._seen: Standing | None = None
+        self._stop = False  # was it said that it is time to?
 
     def build(self) -> None:
         """The page, empty; its first question comes by itself."""
         crumbs = [("Models", "/"), (self._name, f"/models/{self._name}"), ("Label", None)]
         with page(f"Label for {self._name}", crumbs):
-            tag("h1", f"Label for {escape(self._name)}", "hidden")
+            tag("h1", f"Label for {escape(self._name)}", "unseen")
             with ui.element("div").classes("desk"):
                 with ui.element("section").classes("stack").props('aria-label="Item"'):
                     self._item = tag(
@@ -216,9 +217,12 @@ class LabelPage:
             return
         self._seen = standing
         stop, why = standing.verdict
+        told, self._stop = self._stop, stop
         look = "stop" if stop else "good" if standing.items else ""
         head = "Time to stop" if stop else "Go on" if standing.items else "Waiting for items"
         why = why.split(": ", 1)[1] if why.startswith(("stop: ", "go on: ")) else why
+        if stop and not told:  # (on a phone the advice is far below, and a reader does not see it change)
+            self._say(f"Time to stop: {why}.")
         self._verdict.set_content(
             f'<div class="notice {look}"><h2>{head}</h2>'
             f'<p class="small soft">{escape(why[:1].upper() + why[1:])}.</p></div>'

@@ -74,7 +74,7 @@ def loss(found: LossAndBound) -> str:
     step = max(1, len(found.left) // 300)
     at = [*range(step, len(found.left), step), len(found.left)] if found.left else []
     lines = [
-        Line(f"{found.counts} so far", at, [found.left[n - 1] for n in at]),
+        Line(f"{found.counts} so far".replace("^2", "²"), at, [found.left[n - 1] for n in at]),
         Line("bound", at, [found.right[n - 1] for n in at], "two"),
     ]
     words = found.words[:1].upper() + found.words[1:] + "."
