@@ -188,6 +188,7 @@ def test_what_cannot_be_labelled_is_refused_in_one_line(
         ([tmp_path / "none.txt", "--save", tmp_path / "s"], "no file"),
         ([texts, "--save", tmp_path / "s", "--classes", "one"], "at least two classes"),
         ([texts, "--save", tmp_path / "s", "--rule", "best"], "wanted 'margin' or 'random'"),
+        ([texts, "--save", tmp_path / "s", "--web", "--json"], "--json is not for --web"),
         ([texts], "--save"),
     ):
         assert main(["label", *map(str, words)]) == 2

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ..protocols.pools.pool import Pool
     from ..protocols.pools.showing import Shower
 
+HERE = ("model", "labels", "rule", "seed", "as_json")  # of the terminal alone
 HELP = """Label rows in the terminal, or in a browser: the learner asks for those most worth it.
 
 Answer with the key shown beside a label, u to undo, s to skip, q to quit, + for a label not seen before; from
@@ -70,6 +71,7 @@ def label(
         )
     own, options = Request(paths, algorithm, None, format, given).shared_out(algorithm)
     if web:
+        _only_here(context)
         _in_browser(
             paths[0], save, algorithm or "arow", own, _announced(classes), format, options, on_error, port
         )
@@ -123,6 +125,17 @@ def _stopped_by_sigterm() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+def _only_here(context: typer.Context) -> None:
+    """Options of the terminal are refused with --web: it would go on for hours without them."""
+    from ..errors import BadInput
+
+    sources = {name: context.get_parameter_source(name) for name in HERE}
+    given = [name for name, source in sources.items() if source is not None and source.name == "COMMANDLINE"]
+    for name in given:
+        word = name.removeprefix("as_")
+        raise BadInput(f"--{word} is not for --web; leave it out (its pages have labels and the model to download)")
 
 
 def _in_browser(

@@ -127,12 +127,14 @@ class LabelPage:
             self._show(question)
 
     async def _planned(self, event: GenericEventArguments) -> None:
+        given = str(event.args.get("value", "")).strip()
         try:
-            given = str(event.args.get("value", "")).strip()
             self._queue.plan(int(given) if given else None)
             self._say(f"The budget is {int(given):,} labels." if given else "There is no budget now.")
-        except (OnmarginError, ValueError) as error:
+        except OnmarginError as error:
             self._say(str(error), wrong=True)
+        except ValueError:
+            self._say(f"A budget of {given[:20]} labels; wanted a whole number.", wrong=True)
         await self._look_around()
 
     # ---- what is shown
