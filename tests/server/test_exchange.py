@@ -119,6 +119,11 @@ def test_what_users_wrote_is_never_markup():
             and "<b>" not in shown(Item(0, x))
             and "<i>" not in shown(Item(0, x))
         )
+    told = shown(
+        Item(0, {"views": 1234567, "ratio": 1e-07, "far": 1e300, "new": True, "note": "so long " * 9})
+    )
+    for words in (">1,234,567<", ">1e-07<", ">1e+300<", ">True<", 'class="words">so long'):
+        assert words in told
     many = shown(Item(0, {f"f{n}": float(n) for n in range(100)}))
     assert "The 40 largest of 100 values" in many and "f99" in many and ">f1<" not in many
     assert Item(0, [0.5] * 64).side is None and Item(0, [-5.0, 300.0] * 32).side is None

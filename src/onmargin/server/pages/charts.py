@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 WIDE, HIGH = 1000.0, 100.0  # of the drawing; it is stretched to the page
 MOST = 12  # classes of a table of confusions
+LONG = 24  # characters of a word beside a bar from which it may take several lines
 FAR_OUT = 3.0  # heights: a curve leaves the drawing at its top, it does not run along it
 
 
@@ -109,7 +110,8 @@ def bars(title: str, rows: Sequence[tuple[str, float, str]], caption: str = "") 
         for word, number, said in rows
     )
     foot = f'<p class="soft small">{escape(caption)}</p>' if caption else ""
-    return f'<h3>{escape(title)}</h3><ul class="bars">{lines}</ul>{foot}'
+    look = "bars long" if max(len(word) for word, _, _ in rows) > LONG else "bars"
+    return f'<h3>{escape(title)}</h3><ul class="{look}">{lines}</ul>{foot}'
 
 
 def confusion(classes: Sequence[object], counts: Mapping[tuple[str, str], int]) -> str:

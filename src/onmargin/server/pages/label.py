@@ -19,6 +19,7 @@ from .theme import page, tag
 
 SKIP, UNDO, BACK, FORWARD = "s", "u", "ArrowLeft", "ArrowRight"
 TOOLS = ((BACK, "Back", "←"), (SKIP, "Skip", "S"), (UNDO, "Undo", "U"), (FORWARD, "Forward", "→"))
+WORD = 12  # characters of a label up to which five stand side by side
 EVERY = 1.5  # seconds between two looks at what others do
 
 
@@ -184,6 +185,8 @@ class LabelPage:
         if list(keys.values()) != self._labels or not self._answers.default_slot.children:
             self._labels = list(keys.values())
             self._answers.clear()
+            longest = max((len(str(label)) for label in self._labels), default=0)
+            self._answers.classes(replace="answers wide" if longest > WORD else "answers")
             with self._answers:
                 for key, label in keys.items():
                     word = escape(str(label))
@@ -235,7 +238,7 @@ class LabelPage:
             "Guesses that were right", [Line("last 20", at, late), Line("all", at, so_far, "two")],
             top=1.0, unit=("guess", "guesses"),
             caption="It asks for what it finds hardest: these are its weakest guesses."
-            if at else "It guesses once it has seen labels of two classes.",
+            if at else "No guess has met its answer yet.",
         ))  # fmt: skip
         self._budget.set_visibility(bool(standing.items))
         self._budget.set_content(_budget(standing))

@@ -14,6 +14,7 @@ from ..labelling.items import Item, numbers_of
 
 LONG = 420  # characters from which a text is set smaller
 MOST = 40  # lines of a table
+EXACT = 1e15  # above which floats have no exact whole numbers to show
 WORD = 30  # characters up to which a value stands to the right
 
 
@@ -71,4 +72,7 @@ def _size(line: tuple[object, object]) -> float:
 
 
 def _said(value: object) -> str:
-    return f"{value:,.6g}" if isinstance(value, int | float) and not isinstance(value, bool) else str(value)
+    """Whole numbers as they are, others to six digits."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return str(value)
+    return f"{value:,.0f}" if value == int(value) and abs(value) < EXACT else f"{value:,.6g}"
