@@ -6,6 +6,7 @@ from asyncio import Lock
 from collections.abc import Callable
 from functools import partial
 from html import escape
+from typing import NamedTuple
 
 from nicegui import run, ui
 from nicegui.events import GenericEventArguments
@@ -23,6 +24,14 @@ WORD = 12  # characters of a label up to which five stand side by side
 EVERY = 1.5  # seconds between two looks at what others do
 
 
+class Looked(NamedTuple):
+    """What a page needs to know of the queue at once."""
+
+    question: Question | None
+    keys: dict[str, object]
+    standing: Standing
+
+
 class LabelPage:
     """One browser's view of a queue. All that happens comes as (key, item that was on the screen)."""
 
@@ -31,7 +40,7 @@ class LabelPage:
         self._origin = origin  # the server, as this browser knows it
         self._question: Question | None = None
         self._is_past = False  # looking back at an item of before?
-        self._labels: list[object] = []
+        self._keys: dict[str, object] = {}  # on the screen, with their labels
         self._seen: Standing | None = None
         self._stop = False  # was it said that it is time to?
 
@@ -73,7 +82,6 @@ class LabelPage:
             number = None if question is None else question.item.number
             if item != number:
                 return  # it was meant for what is no longer on the screen
-            labels = self._queue.keys()
             if key == UNDO:
                 await self._undo()
             elif key in (BACK, FORWARD):
@@ -82,8 +90,9 @@ class LabelPage:
                 return  # all is done: it may be looked at and taken back, and that is all
             elif key == SKIP:
                 await self._do(partial(self._queue.skip, self._who, number), "skipped")
-            elif key in labels:
-                await self._do(partial(self._queue.answer, self._who, number, labels[key]), f"{labels[key]}")
+            elif key in self._keys:
+                label = self._keys[key]
+                await self._do(partial(self._queue.answer, self._who, number, label), f"{label}")
 
     async def _named(self, event: GenericEventArguments) -> None:
         label = str(event.args.get("label", "")).strip()
@@ -113,7 +122,7 @@ class LabelPage:
 
     async def _move(self, by: int) -> None:
         """Back through what this person did, and forward to the question that waits."""
-        past = self._queue.history(self._who)
+        past = await run.io_bound(self._queue.history, self._who) or []
         number = self._question.item.number if self._question is not None and self._is_past else None
         place = (past.index(number) if number in past else len(past)) + by
         if place < 0:
@@ -122,10 +131,11 @@ class LabelPage:
             self._say("")
             await self._next()
         else:
-            question = await run.io_bound(self._queue.look, past[place])
-            self._is_past = True
-            self._say(f"Back at item {past[place]}: a key changes its label, → goes forward.")
-            self._show(question)
+            found = await run.io_bound(self._looked_up, partial(self._queue.look, past[place]))
+            if found is not None:
+                self._is_past = True
+                self._say(f"Back at item {past[place]}: a key changes its label, → goes forward.")
+                self._show(*found)
 
     async def _planned(self, event: GenericEventArguments) -> None:
         given = str(event.args.get("value", "")).strip()
@@ -148,10 +158,16 @@ class LabelPage:
     async def _next(self) -> None:
         self._is_past = False
         try:
-            self._show(await run.io_bound(self._queue.ask, self._who))
+            found = await run.io_bound(self._looked_up, partial(self._queue.ask, self._who))
+            if found is not None:  # (it is where the server stops)
+                self._show(*found)
         except OnmarginError as error:
             self._say(str(error), wrong=True)
-        self._progress()
+        await self._progress()
+
+    def _looked_up(self, ask: Callable[[], Question | None]) -> Looked:
+        """All that waits for others who use the queue: in a thread, so that no other page waits with it."""
+        return Looked(ask(), self._queue.keys(), self._queue.standing())
 
     async def _look_around(self) -> None:
         """Others label, items come in, and advice takes some time."""
@@ -159,33 +175,30 @@ class LabelPage:
             async with self._busy:
                 await self._next()
         await run.io_bound(self._queue.advise)
-        self._progress()
+        await self._progress()
 
-    def _show(self, question: Question | None) -> None:
+    def _show(self, question: Question | None, keys: dict[str, object], standing: Standing) -> None:
         self._question = question
         if question is None:
-            self._item.set_content(self._nothing())
+            self._item.set_content(self._nothing(standing))
             self._item.props(remove="data-item")
             self._guess.set_content("")
-            self._labels = []
         else:
             self._item.set_content(shown(question.item))
             self._item.props["data-item"] = question.item.number
             self._guess.set_content(_said(question))
         for part in (self._answers, self._more):
             part.set_visibility(question is not None)
-        self._tools.set_visibility(bool(len(self._queue)))
-        self._buttons(question)
-        known = [*self._queue.keys(), SKIP, UNDO, BACK, FORWARD]
-        self._item.props["data-known"] = " ".join(known)
+        self._tools.set_visibility(bool(standing.items))
+        self._buttons(question, keys)
+        self._item.props["data-known"] = " ".join([*keys, SKIP, UNDO, BACK, FORWARD])
         self._item.update()
 
-    def _buttons(self, question: Question | None) -> None:
-        keys = self._queue.keys()
-        if list(keys.values()) != self._labels or not self._answers.default_slot.children:
-            self._labels = list(keys.values())
+    def _buttons(self, question: Question | None, keys: dict[str, object]) -> None:
+        if list(keys.items()) != list(self._keys.items()) or not self._answers.default_slot.children:
+            self._keys = keys
             self._answers.clear()
-            longest = max((len(str(label)) for label in self._labels), default=0)
+            longest = max((len(str(label)) for label in keys.values()), default=0)
             self._answers.classes(replace="answers wide" if longest > WORD else "answers")
             with self._answers:
                 for key, label in keys.items():
@@ -197,13 +210,12 @@ class LabelPage:
                     )  # fmt: skip
             self._more.set_content("" if self._queue.is_closed else _NEW_LABEL)
         said = None if question is None or question.said is None else question.said.label
-        for button, label in zip(self._answers.default_slot.children, self._labels, strict=False):
+        for button, label in zip(self._answers.default_slot.children, keys.values(), strict=False):
             button.props["aria-pressed"] = "true" if said is not None and label == said else "false"
             button.props["disabled"] = question is None
             button.update()
 
-    def _nothing(self) -> str:
-        standing = self._queue.standing()
+    def _nothing(self, standing: Standing) -> str:
         if not standing.items:
             return _empty(f"{self._origin}/v1/models/{self._name}/items")
         if standing.left > 0:
@@ -216,9 +228,9 @@ class LabelPage:
             "Back and Undo still change answers.</p></div>"
         )
 
-    def _progress(self) -> None:
-        standing = self._queue.standing()
-        if standing == self._seen:
+    async def _progress(self) -> None:
+        standing = await run.io_bound(self._queue.standing)
+        if standing is None or standing == self._seen:
             return
         self._seen = standing
         stop, why = standing.verdict
