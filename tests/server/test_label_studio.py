@@ -80,6 +80,8 @@ def test_what_does_not_fit_is_refused_in_one_line(backend):
         backend.predict({"tasks": 3, "label_config": CONFIG})
     with pytest.raises(BadInput, match="item"):
         backend.predict({"tasks": [{}], "label_config": CONFIG})
+    with pytest.raises(BadInput, match="the annotation's id is None"):  # (two without one would be the same)
+        told(backend, "ANNOTATION_CREATED", None, "win", "spam")
     assert Interface.read(CONFIG) == Interface("kind", "message", "body")
     with pytest.raises(NotFound):
         Backend(backend._desk, "nowhere")

@@ -43,7 +43,8 @@ def stability(labels: Labels, answers: Callable[[Labels], list[Label]]) -> Advic
     stop = agreed >= STABLE
     what = "stop: more would change little" if stop else "go on: more would change much"
     enough = f"{STABLE:g} is {'enough' if stop else 'wanted'}, a heuristic"
-    last = f"over the last {COMPARED} x {step:,} of {known:,} labels answers agree to {agreed:.3f} ({enough})"
+    agree = f"{round(agreed, 3) + 0.0:.3f}"  # (no minus before a zero)
+    last = f"over the last {COMPARED} x {step:,} of {known:,} labels answers agree to {agree} ({enough})"
     return Advice(stop, agreed, f"{what}; {last}")
 
 

@@ -114,6 +114,8 @@ class Backend:
 
 
 def _key(project: object, annotation: object) -> str:
+    if not isinstance(annotation, int | str) or isinstance(annotation, bool):
+        raise BadInput(f"the annotation's id is {shown(annotation)}; wanted a number")
     return f"label-studio-{project}-{annotation}"
 
 
