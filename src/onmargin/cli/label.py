@@ -135,7 +135,7 @@ def _only_here(context: typer.Context) -> None:
     given = [name for name, source in sources.items() if source is not None and source.name == "COMMANDLINE"]
     for name in given:
         word = name.removeprefix("as_")
-        raise BadInput(f"--{word} is not for --web; leave it out (its pages have labels and the model to download)")
+        raise BadInput(f"--{word} is not for --web; leave it out (its pages have what there is to download)")
 
 
 def _in_browser(
