@@ -74,7 +74,7 @@ def teach(address: str, truths: dict[str, str]) -> None:
 
 
 def main(folder: Path = DOCS) -> None:
-    """Forty answers by keyboard, a picture; three models, a picture."""
+    """Ninety answers by keyboard, a picture; three models, a picture of the first two."""
     from playwright.sync_api import sync_playwright
 
     truths = messages()
@@ -86,13 +86,15 @@ def main(folder: Path = DOCS) -> None:
         browser = play.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
         page = browser.new_page(viewport={"width": 1180, "height": 830})
         page.goto(f"{address}/models/messages/label")
-        label(page, truths, 40)
+        label(page, truths, 90)
         page.screenshot(path=folder / "labelling.png")
         teach(address, truths)
-        page.set_viewport_size({"width": 1180, "height": 1460})
         page.goto(address)
         page.wait_for_function("document.querySelectorAll('.confusion').length === 3")
         page.wait_for_function("!document.body.innerText.includes('worked out')")
+        tops = "[...document.querySelectorAll('article.card')].map(card => card.getBoundingClientRect().top)"
+        second = page.evaluate(f"Math.max(...{tops})")  # (the row of cards below the first)
+        page.set_viewport_size({"width": 1180, "height": int(second)})
         page.screenshot(path=folder / "dashboard.png")
         browser.close()
 

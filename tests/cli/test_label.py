@@ -161,6 +161,11 @@ def test_rows_of_numbers_and_of_records_are_shown(tmp_path: Path, capsys, monkey
     words = ["label", path, "--save", tmp_path / "n.pool", "--classes", "1,-1", "--model", tmp_path / "n.onm"]
     assert main(list(map(str, words))) == 0 and shown.split()[0][0] in capsys.readouterr().out
     assert om.load(tmp_path / "n.onm").classes_.tolist() == [-1, 1]
+    text = tmp_path / "t.txt"
+    text.write_text("\x1b[2J\x1b]0;title\x07 a message that is far longer than thirty signs\n")
+    lines = raw_rows(str(text)).shower.text(0, 30)  # (nothing that a terminal would obey)
+    assert lines.isascii() and "\x1b" not in lines and "\x07" not in lines
+    assert max(map(len, lines.split("\n"))) <= 30 and "far longer" in lines.replace("\n", " ")
     table = tmp_path / "t.csv"
     table.write_text("colour,size,kind\n" + "".join(f"red,{n},a\nblue,{n},b\n" for n in range(10)))
     rows = raw_rows(str(table), options={"target": "kind"})
@@ -183,6 +188,7 @@ def test_what_cannot_be_labelled_is_refused_in_one_line(
         ([tmp_path / "none.txt", "--save", tmp_path / "s"], "no file"),
         ([texts, "--save", tmp_path / "s", "--classes", "one"], "at least two classes"),
         ([texts, "--save", tmp_path / "s", "--rule", "best"], "wanted 'margin' or 'random'"),
+        ([texts, "--save", tmp_path / "s", "--web", "--json"], "--json is not for --web"),
         ([texts], "--save"),
     ):
         assert main(["label", *map(str, words)]) == 2

@@ -286,7 +286,7 @@ def test_advice_goes_on_until_the_last_labels_change_nothing():
     assert not given.advice.stop and "0 labels of 0 classes" in given.advice.reason
     row = given.next(1)
     given.answer(row, [0])
-    assert "1 labels of 1 class;" in given.advice.reason
+    assert "1 label of 1 class;" in given.advice.reason
     given = pool()
     labelled(given, times=2)
     assert not given.advice.stop and "too few" in str(given.advice)

@@ -119,6 +119,11 @@ def test_what_users_wrote_is_never_markup():
             and "<b>" not in shown(Item(0, x))
             and "<i>" not in shown(Item(0, x))
         )
+    told = shown(
+        Item(0, {"views": 1234567, "ratio": 1e-07, "far": 1e300, "new": True, "note": "so long " * 9})
+    )
+    for words in (">1,234,567<", ">1e-07<", ">1e+300<", ">True<", 'class="words">so long'):
+        assert words in told
     many = shown(Item(0, {f"f{n}": float(n) for n in range(100)}))
     assert "The 40 largest of 100 values" in many and "f99" in many and ">f1<" not in many
     assert Item(0, [0.5] * 64).side is None and Item(0, [-5.0, 300.0] * 32).side is None
@@ -126,6 +131,8 @@ def test_what_users_wrote_is_never_markup():
 
 class Sink:
     """A queue that only counts."""
+
+    checked = staticmethod(checked)
 
     def __init__(self) -> None:
         self.keys = []
@@ -157,7 +164,24 @@ def test_rows_of_every_format_stream_in(tmp_path, name):
 def test_a_bad_row_ends_the_stream_and_says_why(tmp_path):
     path = tmp_path / "rows.jsonl"
     path.write_text('{"a": 1}\n{"a": ')
-    feeding = Feeding(Sink(), raw_contents(str(path), None, {}), "rows")
+    sink = Sink()
+    feeding = Feeding(sink, raw_contents(str(path), None, {}), "rows")
     feeding.start()
     feeding.join(20)
     assert feeding.why != "" and "\n" not in feeding.why
+    assert sink.trouble == f"no more rows come in after 0: {feeding.why}"
+
+
+def test_a_row_that_cannot_be_learned_from_is_passed_over(tmp_path):
+    """An empty text ends nothing; what is too large is counted, and the page says so."""
+    path = tmp_path / "rows.jsonl"
+    path.write_text('{"text": "one"}\n{"text": " "}\n{"text": "two"}\n')
+    rows = list(raw_contents(str(path), None, {}))
+    assert rows == ["one", "two"]
+    sink = Sink()
+    feeding = Feeding(sink, iter([rows[0], "half \ud800", rows[1]]), "rows")
+    feeding.start()
+    feeding.join(20)
+    assert (feeding.added, feeding.passed, feeding.why) == (2, 1, "")
+    assert sink.keys == ["rows:0", "rows:2"]
+    assert sink.trouble.startswith("1 row was passed over") and "half of a character" in sink.trouble

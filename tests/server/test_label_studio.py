@@ -65,6 +65,7 @@ def test_an_annotation_that_is_changed_or_deleted_is_unlearned(backend):
     assert told(backend, "ANNOTATION_UPDATED", 1, "win", "ham")["model_version"] == "sms@2"
     body = {"action": "ANNOTATIONS_DELETED", "project": PROJECT, "annotations": [{"id": 2}, {"id": 99}]}
     assert backend.told(body) == {"learned": 1, "model_version": "sms@1"}
+    assert backend.told(body) == {"learned": 0, "model_version": "sms@1"}  # (a webhook that was sent twice)
     assert told(backend, "ANNOTATION_UPDATED", 1, "win", None)["model_version"] == "sms@0"
     for body in ({"action": "PROJECT_UPDATED", "project": PROJECT}, {"action": "START_TRAINING"}, {}):
         assert backend.told(body)["learned"] == 0
@@ -79,6 +80,8 @@ def test_what_does_not_fit_is_refused_in_one_line(backend):
         backend.predict({"tasks": 3, "label_config": CONFIG})
     with pytest.raises(BadInput, match="item"):
         backend.predict({"tasks": [{}], "label_config": CONFIG})
+    with pytest.raises(BadInput, match="the annotation's id is None"):  # (two without one would be the same)
+        told(backend, "ANNOTATION_CREATED", None, "win", "spam")
     assert Interface.read(CONFIG) == Interface("kind", "message", "body")
     with pytest.raises(NotFound):
         Backend(backend._desk, "nowhere")

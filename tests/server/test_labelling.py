@@ -291,7 +291,10 @@ def test_it_says_when_to_stop_and_why(place):
     assert queue.standing().verdict == (False, "go on: labels of two classes are wanted to learn at all")
     queue.plan(10)
     labelled(queue, "ann", 10)
-    assert queue.standing().verdict == (True, "the budget of 10 labels is used up; raise it to go on")
+    assert queue.standing().verdict == (
+        True,
+        "the budget of 10 labels is used up; raise it if more are wanted",
+    )
     queue.plan(None)
     queue.advise()
     assert not queue.standing().verdict[0]
@@ -301,7 +304,7 @@ def test_it_says_when_to_stop_and_why(place):
     labelled(queue, "ann", 4)
     queue.skip("ann", queue.ask("ann").item.number)
     assert queue.ask("ann") is None
-    assert queue.standing().verdict == (True, "every item is answered (59) or skipped (1)")
+    assert queue.standing().verdict == (True, "no item is left: 59 answered, 1 skipped")
 
 
 def test_labels_that_are_keys_are_their_own():
@@ -309,5 +312,53 @@ def test_labels_that_are_keys_are_their_own():
 
     assert keys_of(["ham", "spam"]) == {"1": "ham", "2": "spam"}
     assert keys_of(range(10)) == {str(n): n for n in range(10)}
+    assert keys_of(["2", "cat", "0"]) == {"2": "2", "1": "cat", "0": "0"}  # (a digit keeps its key)
     assert keys_of([1, 2, "s"]) == {"1": 1, "2": 2, "3": "s"}  # (s skips)
     assert list(itertools.islice(keys_of([f"class {n}" for n in range(40)]), 3)) == ["1", "2", "3"]
+
+
+def test_a_label_keeps_its_key_when_others_go(tmp_path):
+    running = Place(tmp_path)
+    running.service.learn("sms", [{"text": "cheap", "y": "spam"}, {"text": "lunch", "y": "ham"}]).result(60)
+    queue = running.desk.queue("sms")
+    queue.add([New(text) for text in TEXTS[:5]])
+    known = queue.keys()  # what the model has met elsewhere is offered
+    assert sorted(known.values()) == ["ham", "spam"] and list(known) == ["1", "2"]
+    for number, label in enumerate(("first", "second")):
+        queue.answer("ann", number, label)
+    assert queue.keys() == {**known, "3": "first", "4": "second"}
+    queue.answer("ann", 0, "ham")  # nobody says "first" any more
+    assert queue.keys() == {**known, "4": "second"}
+    running.again()
+    queue = running.desk.queue("sms")
+    assert queue.keys() == {**known, "4": "second"}
+    queue.answer("ann", 0, "first")
+    assert queue.keys() == {**known, "3": "first", "4": "second"}
+    running.stop()
+
+
+def test_what_the_model_can_never_learn_is_no_item(place):
+    queue = place.queue()
+    with pytest.raises(BadInput, match="wanted at most 1000000"):
+        queue.add([New("fine"), New("x " * 500_001)])
+    assert len(queue) == len(TEXTS)
+
+
+def test_more_labels_than_one_request_holds_are_all_learned(place):
+    import onmargin.server.labelling.desk as desk
+
+    queue = place.desk.queue("sms")
+    count = desk.AT_ONCE + 10
+    numbers = queue.add([New(f"{TEXTS[n % 60]} {n}") for n in range(count)])
+    assert queue.take({number: TRUTHS[number % 60] for number in numbers}) == count
+    assert place.service.state("sms")["rounds"] == count and queue.catch_up() == 0
+
+
+def test_one_act_that_is_refused_keeps_no_other_from_being_learned(place):
+    queue = place.queue()
+    labelled(queue, "ann", 2)
+    queue.acts.write([Act(-1, 50, ANSWER, 2**70, "ann"), Act(-1, 51, ANSWER, "ham", "ann")])
+    place.again()  # (as a crash leaves them: put down, and not yet learned)
+    queue = place.queue()
+    assert queue.catch_up() == 0 and place.service.state("sms")["rounds"] == 3
+    assert sorted(queue.history("ann"))[-1] == 51 and 50 not in queue.history("ann")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import signal
 import sys
 from collections.abc import Iterator
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from ..protocols.pools.pool import Pool
     from ..protocols.pools.showing import Shower
 
+HERE = ("model", "labels", "rule", "seed", "as_json")  # of the terminal alone
 HELP = """Label rows in the terminal, or in a browser: the learner asks for those most worth it.
 
 Answer with the key shown beside a label, u to undo, s to skip, q to quit, + for a label not seen before; from
@@ -69,6 +71,7 @@ def label(
         )
     own, options = Request(paths, algorithm, None, format, given).shared_out(algorithm)
     if web:
+        _only_here(context)
         _in_browser(
             paths[0], save, algorithm or "arow", own, _announced(classes), format, options, on_error, port
         )
@@ -76,8 +79,13 @@ def label(
     rows = raw_rows(paths[0], format=format, options=options, on_error=on_error)
     pool = _pool(rows.X, Path(save), algorithm or "arow", classes, rule, seed, own)
     asked = Labelling(pool, rows.X)
-    with _stopped_by_sigterm():
-        ended = _ask(asked, rows.shower, save, as_json)
+    try:
+        with _stopped_by_sigterm():
+            ended = _ask(asked, rows.shower, save, as_json)
+    except (KeyboardInterrupt, typer.Exit):
+        if Path(save).exists():
+            print(f"\nstopped; every answer is in {save}", file=sys.stderr)
+        raise
     pool.save(save)
     facts: dict[str, object] = {
         "answered": len(pool.labels), "skipped": len(pool.skipped),
@@ -117,6 +125,17 @@ def _stopped_by_sigterm() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+def _only_here(context: typer.Context) -> None:
+    """Options of the terminal are refused with --web: it would go on for hours without them."""
+    from ..errors import BadInput
+
+    sources = {name: context.get_parameter_source(name) for name in HERE}
+    given = [name for name, source in sources.items() if source is not None and source.name == "COMMANDLINE"]
+    for name in given:
+        word = name.removeprefix("as_")
+        raise BadInput(f"--{word} is not for --web; leave it out (its pages have what there is to download)")
 
 
 def _in_browser(
@@ -214,13 +233,16 @@ def _took(asked: Labelling, word: str, save: str, as_json: bool, out: TextIO) ->
 
 def _question(asked: Labelling, shower: Shower) -> str:
     """The row, what the model thinks of it, and the keys."""
+    from ..protocols.pools.showing import WIDTH
+
     row = asked.row
     assert row is not None
     done = len(asked.pool.labels)
     guess = asked.guess()
     keys = "  ".join(f"[{key}] {name}" for key, name in asked.keys().items())
     closed = asked.pool.classes is not None
-    lines = [f"--- row {row}, {done:,} answered " + "-" * 20, shower.text(row)]
+    width = min(WIDTH, shutil.get_terminal_size((WIDTH, 1)).columns)
+    lines = [f"--- row {row}, {done:,} answered {'-' * 20}"[:width], shower.text(row, width)]
     if guess is not None:
         lines.append(f"guess: {guess[0]} (margin {guess[1]:.2g})")
     lines.append(f"{keys}{'  ' if keys else ''}{'' if closed else '[+] new  '}[u]ndo [s]kip [q]uit")

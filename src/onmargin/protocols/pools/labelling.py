@@ -20,10 +20,13 @@ KEYS = [key for key in "1234567890abcdefghijklmnopqrstuvwxyz" if key not in COMM
 
 
 def keys_of(labels: Sequence[Label]) -> dict[str, Label]:
-    """A key for each label, as long as there are keys; where all labels are keys (digits) their own."""
+    """A key for each label, as long as there are keys; of one that is a key (a digit) its own."""
     words = [str(label) for label in labels]
-    own = len(set(words)) == len(words) and set(words) <= set(KEYS)
-    return dict(zip(words if own else KEYS, labels, strict=False))
+    own = {word for word in words if word in KEYS and words.count(word) == 1}
+    free = (key for key in KEYS if key not in own)
+    keys = [word if word in own else next(free, "") for word in words]
+    found = {key: label for key, label in zip(keys, labels, strict=True) if key}
+    return dict(sorted(found.items())) if len(own) == len(words) else found
 
 
 class Said(NamedTuple):

@@ -26,12 +26,13 @@ from ..requested.reading import (
 
 WIDTH, LINES = 78, 12  # of what is shown of a row
 TOP = 10  # features
+CONTROLS = {code: " " for code in (*range(32), *range(127, 160))}
 
 
 class Shower(Protocol):
     """Whoever can say what a row is."""
 
-    def text(self, row: int) -> str:
+    def text(self, row: int, width: int = WIDTH) -> str:
         """On some short lines."""
         ...
 
@@ -41,8 +42,8 @@ class ShownTexts(NamedTuple):
 
     texts: Sequence[str]
 
-    def text(self, row: int) -> str:
-        lines = textwrap.wrap(self.texts[row], WIDTH, replace_whitespace=True)
+    def text(self, row: int, width: int = WIDTH) -> str:
+        lines = textwrap.wrap(plain(self.texts[row][: 2 * WIDTH * LINES]), width, replace_whitespace=True)
         return "\n".join([*lines[:LINES], *(["..."] if len(lines) > LINES else [])])
 
 
@@ -51,17 +52,24 @@ class ShownRecords(NamedTuple):
 
     table: Rows
 
-    def text(self, row: int) -> str:
+    def text(self, row: int, width: int = WIDTH) -> str:
         record = self.table.slice(row, 1).to_pylist()[0]
-        known = [f"{name}: {_brief(value)}" for name, value in record.items() if value is not None]
+        known = [
+            f"{plain(name)}: {_brief(value, width)}" for name, value in record.items() if value is not None
+        ]
         return "\n".join([*known[:LINES], *(["..."] if len(known) > LINES else [])])
 
 
-def _brief(value: object) -> str:
+def plain(text: str) -> str:
+    """Without what a terminal would obey: control characters are blanks."""
+    return text.translate(CONTROLS)
+
+
+def _brief(value: object, width: int) -> str:
     if isinstance(value, float):
         return f"{value:g}"
-    text = " ".join(str(value).split())
-    return text if len(text) <= WIDTH else f"{text[: WIDTH - 3]}..."
+    text = plain(" ".join(str(value).split()))
+    return text if len(text) <= width else f"{text[: width - 3]}..."
 
 
 class ShownNumbers(NamedTuple):
@@ -69,7 +77,7 @@ class ShownNumbers(NamedTuple):
 
     X: Rows
 
-    def text(self, row: int) -> str:
+    def text(self, row: int, width: int = WIDTH) -> str:
         columns = list(getattr(self.X, "columns", range(self.X.shape[1])))
         if sp.issparse(self.X):
             line = self.X[[row]]
@@ -81,7 +89,7 @@ class ShownNumbers(NamedTuple):
         largest = np.argsort(-np.abs(values), kind="stable")[:TOP]
         more = f"  ... {len(values):,} in all" if len(values) > TOP else ""
         words = "  ".join(f"{columns[places[at]]}:{values[at]:.4g}" for at in largest)
-        return textwrap.fill(words + more, WIDTH) or "(an empty row)"
+        return textwrap.fill(plain(words + more), width) or "(an empty row)"
 
 
 class RawRows(NamedTuple):

@@ -28,21 +28,28 @@ def stability(labels: Labels, answers: Callable[[Labels], list[Label]]) -> Advic
         return Advice(
             False,
             0.0,
-            f"go on: {known:,} labels of {seen} {'class' if seen == 1 else 'classes'}; two are "
+            f"go on: {_labels(known)} of {seen} {'class' if seen == 1 else 'classes'}; two are "
             "wanted to learn at all",
         )
     step, rows = max(FEWEST, known // SHARE), list(labels)
     parts = [{row: labels[row] for row in rows[: max(known - i * step, 0)]} for i in range(COMPARED + 1)]
     if any(len(set(part.values())) < 2 for part in parts):
-        return Advice(
-            False, 0.0, f"go on: {known:,} labels are too few to tell what more of them would change"
-        )
+        least = COMPARED * step
+        more = f"; more than {least} are wanted" if known <= least else ""
+        few = f"go on: {_labels(known)} are too few to tell what more of them would change{more}"
+        return Advice(False, 0.0, few)
     found = [answers(part) for part in parts]
     agreed = float(np.mean([agreement(*pair) for pair in zip(found, found[1:], strict=False)]))
     stop = agreed >= STABLE
-    what = "stop: more would change little" if stop else f"go on: below {STABLE:g} more would change much"
-    last = f"over the last {COMPARED} x {step:,} of {known:,} labels answers agree to {agreed:.3f}"
-    return Advice(stop, agreed, f"{last}; {what} (a heuristic)")
+    what = "stop: more would change little" if stop else "go on: more would change much"
+    enough = f"{STABLE:g} is {'enough' if stop else 'wanted'}, a heuristic"
+    agree = f"{round(agreed, 3) + 0.0:.3f}"  # (no minus before a zero)
+    last = f"over the last {COMPARED} x {step:,} of {known:,} labels answers agree to {agree} ({enough})"
+    return Advice(stop, agreed, f"{what}; {last}")
+
+
+def _labels(count: int) -> str:
+    return "1 label" if count == 1 else f"{count:,} labels"
 
 
 def agreement(one: list[Label], other: list[Label]) -> float:

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from threading import RLock
 
 from ...errors import BadInput
-from ..refusals import Compacted, NotFound
+from ..examples import Example, read, rows_of
+from ..refusals import Compacted, NotFound, TooLarge
 from ..service import Service
 from ..specs import checked_name
 from .acts import Acts
@@ -15,6 +16,7 @@ from .items import Content, as_numbers, as_text
 from .queue import LEASE, Queue
 
 FOLDER = "labelling"  # within the server's folder
+AT_ONCE = 2000  # examples that one request to the journal holds
 WAITS = 60.0  # seconds for which an answer may wait for the journal
 
 
@@ -38,16 +40,34 @@ class HostedModel:
             return None
         return answer.label, scores[-1] - scores[-2] if len(scores) > 1 else abs(scores[0])
 
+    def check(self, x: Content) -> None:
+        """Refused where it is of the wrong kind, or larger than the server takes."""
+        try:
+            rows_of([read(self.example(x), Example)], self._service.settings, self._is_text)
+        except TooLarge as error:
+            raise BadInput(str(error)) from None
+
+    def classes(self) -> Sequence[object]:
+        """Labels it has met, wherever they came from."""
+        return list(self._service.state(self._name)["classes"])
+
     def learn(self, examples: Sequence[tuple[Content, object, str]]) -> list[int]:
         """Durable and applied when it returns; where the model refuses one, none is kept."""
-        given = [{**self.example(x), "y": y, "key": key} for x, y, key in examples]
-        done = self._service.learn(self._name, given).result(WAITS)
-        events = [int(event) for event in done["events"]]
-        if done["refused"]:
-            for place, event in enumerate(events):
-                if str(place) not in done["refused"] and place not in done["refused"]:
+        events: list[int] = []
+        size = min(AT_ONCE, self._service.settings.most_examples)
+        for first in range(0, len(examples), size):  # (in turns with others who learn)
+            some = examples[first : first + size]
+            given = [{**self.example(x), "y": y, "key": key} for x, y, key in some]
+            try:
+                done = self._service.learn(self._name, given).result(WAITS)
+            except TooLarge as error:
+                raise BadInput(str(error)) from None
+            refused = {int(place): why for place, why in done["refused"].items()}
+            events += (int(event) for place, event in enumerate(done["events"]) if place not in refused)
+            if refused:
+                for event in events:
                     self.unlearn(event)
-            raise BadInput(next(iter(done["refused"].values())))
+                raise BadInput(next(iter(refused.values())))
         return events
 
     def unlearn(self, event: int) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from ...errors import BadInput, shown
@@ -24,16 +24,22 @@ class Line(NamedTuple):
     skipped: bool = False
 
 
-def read(lines: Iterable[str]) -> Iterator[Line]:
-    """Lines of JSON of any of the styles; empty ones are passed over, a bad one is named by its number."""
+def read(lines: Iterable[str], check: Callable[[Line], None] = lambda line: None) -> Iterator[Line]:
+    """Lines of JSON of any of the styles; empty ones are passed over, a bad one is named by its number.
+
+    check : refuses what could not be taken for other reasons.
+    """
     for number, text in enumerate(lines, 1):
         if text.strip():
             try:
-                yield line(json.loads(text))
+                found = line(json.loads(text))
+                check(found)
+                yield found
             except (json.JSONDecodeError, RecursionError):
                 raise BadInput(f"line {number} is not JSON ({shown(text[:60])}); nothing was taken") from None
             except BadInput as error:
-                raise BadInput(f"line {number}: {error}; nothing was taken") from None
+                why = str(error).removesuffix("; nothing was learned")
+                raise BadInput(f"line {number}: {why}; nothing was taken") from None
 
 
 def line(given: object) -> Line:

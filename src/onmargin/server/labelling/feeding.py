@@ -25,14 +25,15 @@ MOST_ROWS = 1_000_000  # that people could ever be asked for
 class Feeding(Thread):
     """Reads rows and adds them to a queue, some at a time, while people already label.
 
-    A row has the key `NAME:number`, so that the same data streamed in again adds nothing. `why` says what
-    stopped it before the end.
+    A row has the key `NAME:number`, so that the same data streamed in again adds nothing. A row that the
+    model could not learn from is passed over. `why` says what stopped it before the end; `queue.trouble`
+    says both to people.
     """
 
     def __init__(self, queue: Queue, rows: Iterator[Content], name: str) -> None:
         super().__init__(name=f"feeding {name}", daemon=True)
         self._queue, self._rows, self._name, self._ended = queue, rows, name, Event()
-        self.added, self.why = 0, ""
+        self.added, self.passed, self.why = 0, 0, ""
 
     def run(self) -> None:
         """Until the rows end, or `stop`."""
@@ -42,12 +43,29 @@ class Feeding(Thread):
                 some = list(islice(self._rows, size))
                 if not some:
                     break
-                self._queue.add(New(x, {}, f"{self._name}:{place + at}") for at, x in enumerate(some))
+                self._add([New(x, {}, f"{self._name}:{place + at}") for at, x in enumerate(some)])
                 place, size = place + len(some), AT_ONCE
-                self.added = place
         except (OnmarginError, OSError) as error:
             self.why = str(error)
+            self._queue.trouble = f"no more rows come in after {self.added:,}: {error}"
             log.warning("no more rows of %s are streamed in: %s", self._name, error)
+
+    def _add(self, news: Sequence[New]) -> None:
+        """Those that can be learned from; where none of them can, neither can the rest."""
+        good, why = [], ""
+        for new in news:
+            try:
+                self._queue.checked(new.x)
+                good.append(new)
+            except BadInput as error:
+                why = why or str(error)
+        if not good:
+            raise BadInput(why)
+        self._queue.add(good)
+        self.added, self.passed = self.added + len(good), self.passed + len(news) - len(good)
+        if why:
+            rows = "1 row was" if self.passed == 1 else f"{self.passed:,} rows were"
+            self._queue.trouble = f"{rows} passed over, the last such for this: {why}"
 
     def stop(self) -> None:
         """No more rows; returns when the last ones are in."""
@@ -91,12 +109,15 @@ def _contents(rows: Rows) -> Iterator[Content]:
 
 
 def _records(records: Sequence[Mapping[str, object]]) -> Iterator[Content]:
-    """Names and values; of a record with a `text` that."""
+    """Names and values; of a record with a `text` that. What is missing is left out, if need be all of it."""
     for record in records:
         if isinstance(record.get("text"), str):
-            yield str(record["text"])
+            if str(record["text"]).strip():
+                yield str(record["text"])
             continue
-        known = {name: _plain(value) for name, value in record.items() if value is not None}
+        known = {
+            name: _plain(value) for name, value in record.items() if value is not None and value == value
+        }
         if known:
             yield known
 

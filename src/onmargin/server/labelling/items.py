@@ -68,17 +68,29 @@ def checked(x: object) -> Content:
     if isinstance(x, str):
         if not x.strip():
             raise BadInput("an item has an empty text; leave it out")
-        return x
+        return _whole(x)
     if isinstance(x, dict) and x:
         wrong = next((k for k, v in x.items() if not _is_number(v) and not isinstance(v, str | bool)), None)
         if wrong is None:
-            return {str(name): value for name, value in x.items()}
+            return {
+                _whole(str(name)): _whole(value) if isinstance(value, str) else value
+                for name, value in x.items()
+            }
         raise BadInput(
             f"field {shown(wrong)} is {shown(x[wrong])}; wanted a finite number, a text or a truth"
         )
     if isinstance(x, list) and x and all(_is_number(value) for value in x):
         return [float(value) for value in x]
     raise BadInput(f"item {shown(x)}; wanted a text, an object of names and values, or a list of numbers")
+
+
+def _whole(text: str) -> str:
+    """Text that can be written down: half of a character (a lone surrogate) cannot."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise BadInput(f"the text has half of a character at {error.start}; decode it again") from None
+    return text
 
 
 def table_of(items: Sequence[Item]) -> Table:

@@ -61,10 +61,11 @@ def label_routes(desk: Desk) -> APIRouter:
 
 def _take(queue: Queue, body: bytes) -> Json:
     try:
-        text = body.decode("utf-8")
+        text = body.decode("utf-8-sig")  # (editors of Windows put a mark first)
     except UnicodeDecodeError as error:
         raise BadInput(f"byte {error.start} of the body is not UTF-8; nothing was taken") from None
-    lines = list(exchange.read(text.split("\n")))
+    known = queue.known()
+    lines = list(exchange.read(text.split("\n"), lambda line: queue.check(line.new.x, line.label, known)))
     before = len(queue)
     numbers = queue.add(line.new for line in lines)
     labels = {n: line.label for n, line in zip(numbers, lines, strict=True) if line.label is not None}

@@ -110,13 +110,12 @@ class Backend:
     def _deleted(self, project: object, annotation: object) -> int:
         queue = self._desk.queue(self._name)
         number = queue.number(_key(project, annotation))
-        if number is None:
-            return 0
-        queue.forget(WHO, number)
-        return 1
+        return 0 if number is None else int(queue.forget(WHO, number))
 
 
 def _key(project: object, annotation: object) -> str:
+    if not isinstance(annotation, int | str) or isinstance(annotation, bool):
+        raise BadInput(f"the annotation's id is {shown(annotation)}; wanted a number")
     return f"label-studio-{project}-{annotation}"
 
 

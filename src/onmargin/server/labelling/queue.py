@@ -8,19 +8,16 @@ from itertools import groupby
 from threading import Lock, RLock
 from typing import NamedTuple, Protocol
 
-import numpy as np
-
-from ...errors import BadInput, OnmarginError, shown
+from ...errors import BadInput, OnmarginError
 from ...interface.classifier import Classifier
-from ...protocols.pools.labelling import keys_of
 from ...results.label_plan import Advice
 from .acts import ANSWER, SKIP, TAKE_BACK, Act, Acts, Lease
 from .choice import EARLY, Choice
 from .items import Content, Item, New, checked
+from .label_set import LabelSet
+from .standing import Standing
 
 LEASE = 300.0  # seconds an item is kept for somebody who does nothing
-MOST_CLASSES = 30  # as many as there are keys
-WINDOW = 20  # answers of the shorter curve
 
 
 class Live(Protocol):
@@ -28,6 +25,14 @@ class Live(Protocol):
 
     def guess(self, x: Content) -> tuple[object, float] | None:
         """What it would say, and by what margin; None: it knows too little."""
+        ...
+
+    def check(self, x: Content) -> None:
+        """Refuse what it could never learn from."""
+        ...
+
+    def classes(self) -> Sequence[object]:
+        """Labels it has met, here or elsewhere."""
         ...
 
     def learn(self, examples: Sequence[tuple[Content, object, str]]) -> list[int]:
@@ -45,44 +50,6 @@ class Question(NamedTuple):
     item: Item
     guess: tuple[object, float] | None = None
     said: Act | None = None
-
-
-class Standing(NamedTuple):
-    """Where the labelling stands."""
-
-    items: int
-    answered: int
-    skipped: int
-    held: int  # items that somebody is looking at
-    budget: int | None
-    counts: Mapping[object, int]  # answers a label
-    rights: Sequence[bool]  # per answer that the model had guessed before: was it right?
-    advice: Advice
-
-    @property
-    def left(self) -> int:
-        """Items nobody has said anything of."""
-        return self.items - self.answered - self.skipped
-
-    @property
-    def verdict(self) -> tuple[bool, str]:
-        """Is it time to stop, and why (not)?"""
-        if not self.items:
-            return False, "no items yet: import some, or stream them in"
-        if not self.left:
-            return True, f"every item is answered ({self.answered:,}) or skipped ({self.skipped:,})"
-        if self.budget is not None and self.answered >= self.budget:
-            return True, f"the budget of {self.budget:,} labels is used up; raise it to go on"
-        return self.advice.stop, self.advice.reason
-
-    def curve(self) -> tuple[list[float], list[float]]:
-        """Share of guesses that were right: so far, and among the last 20."""
-        right = np.array(self.rights, float)
-        so_far = right.cumsum() / np.arange(1, len(right) + 1)
-        total = np.r_[0.0, right.cumsum()]
-        at = np.arange(1, len(right) + 1)
-        begin = np.maximum(at - WINDOW, 0)
-        return so_far.tolist(), ((total[at] - total[begin]) / (at - begin)).tolist()
 
 
 class Queue:
@@ -103,11 +70,12 @@ class Queue:
         self._items = acts.items()
         self._numbers = {item.key: item.number for item in self._items if item.key is not None}
         self._said: dict[int, Act] = {}  # the last act of every item that is answered or skipped
-        classes = acts.setting("classes")
-        self._choice = Choice(learner, classes if isinstance(classes, list) else None)
+        self._labels, self.trouble = LabelSet(acts), ""
+        self._choice = Choice(learner, self._labels.announced)
         self._advice, self._advised = EARLY, -1
         for act in acts.all():
             self._note(act)
+        self._labels.met(act.label for act in self._said.values() if act.what == ANSWER)
         self._leases = {lease.item: lease for lease in acts.leases() if lease.item not in self._said}
         self.catch_up()
 
@@ -123,7 +91,7 @@ class Queue:
 
     def add(self, news: Iterable[New]) -> list[int]:
         """Items to be labelled; their numbers (of a key that was there: the one it had). All or none."""
-        wanted = [new._replace(x=checked(new.x)) for new in news]
+        wanted = [new._replace(x=self.checked(new.x)) for new in news]
         with self._lock:
             fresh: dict[object, New] = {}  # by key; of items without one by themselves
             for place, new in enumerate(wanted):
@@ -137,6 +105,12 @@ class Queue:
                 places[at] if new.key is None else self._numbers[new.key] for at, new in enumerate(wanted)
             ]
 
+    def checked(self, x: object) -> Content:
+        """An example that the model could learn from; others are refused before they are items."""
+        content = checked(x)
+        self._live.check(content)
+        return content
+
     def number(self, key: str) -> int | None:
         """Of the item with this key; None: there is none."""
         return self._numbers.get(key)
@@ -144,8 +118,11 @@ class Queue:
     def take(self, labels: Mapping[int, object], who: str = "import") -> int:
         """Labels that are at hand, of items that have none yet; how many that were."""
         with self._lock:
+            known = self.known()
             news = {
-                number: self._checked(label) for number, label in labels.items() if number not in self._said
+                number: self._labels.checked(label, known)
+                for number, label in labels.items()
+                if number not in self._said
             }
             if news:
                 self._do([self._act(number, ANSWER, who, label) for number, label in news.items()])
@@ -156,28 +133,35 @@ class Queue:
     @property
     def is_closed(self) -> bool:
         """Are there no labels but those announced?"""
-        return self.acts.setting("classes") is not None
+        return self._labels.announced is not None
 
     def announce(self, classes: Sequence[object]) -> None:
         """All labels there are."""
-        if len(set(map(str, classes))) < max(2, len(classes)) or len(classes) > MOST_CLASSES:
-            given = shown(list(classes))
-            raise BadInput(f"classes={given}; wanted 2 to {MOST_CLASSES} labels, each once")
         with self._lock:
-            self.acts.set("classes", list(classes))
+            self._labels.announce(classes)
             self._choice = Choice(self._learner, classes)
 
     def labels(self) -> list[object]:
-        """Those announced, or those given so far."""
-        announced = self.acts.setting("classes")
-        if isinstance(announced, list):
-            return announced
-        acts = sorted((act for act in self._said.values() if act.what == ANSWER), key=lambda act: act.number)
-        return list(dict.fromkeys(act.label for act in acts))
+        """Those announced, or those the model has met and those given so far."""
+        with self._lock:
+            given = [act.label for act in self._said.values() if act.what == ANSWER]
+            met = [*self._live.classes(), *given]
+            self._labels.met(met)
+            return self._labels.offered(met)
 
     def keys(self) -> dict[str, object]:
         """One key a label."""
-        return keys_of(self.labels())
+        return self._labels.keys(self.labels())
+
+    def known(self) -> dict[str, object]:
+        """Labels by how they are written; `check` adds new ones."""
+        return {str(one): one for one in self.labels()}
+
+    def check(self, x: object, label: object, known: dict[str, object]) -> None:
+        """Refuse what could not be taken: an example, and its label where it has one (beside the known)."""
+        self.checked(x)
+        if label is not None:
+            self._labels.checked(label, known)
 
     def plan(self, budget: int | None) -> None:
         """So many labels are to be given in all; None: as many as it takes."""
@@ -209,7 +193,7 @@ class Queue:
 
     def answer(self, who: str, number: int, label: object) -> Act:
         """A label of an item that is theirs: durable, and learned. They may change an answer of their own."""
-        label = self._checked(label)
+        label = self._labels.checked(label, self.known())
         with self._lock:
             before = self._theirs(who, number)
             guess = self.guess(self[number].x) if before is None else None
@@ -242,12 +226,14 @@ class Queue:
             self._hold(number, who)
             return number
 
-    def forget(self, who: str, number: int) -> None:
-        """Take back what was said of this item; nothing, where nothing was."""
+    def forget(self, who: str, number: int) -> bool:
+        """Take back what was said of this item; was there anything?"""
         with self._lock:
-            if self._theirs(who, number) is not None:
-                self._do([self._act(number, TAKE_BACK, who)])
-                self._choice.release(number)
+            if self._theirs(who, number) is None:
+                return False
+            self._do([self._act(number, TAKE_BACK, who)])
+            self._choice.release(number)
+            return True
 
     def history(self, who: str) -> list[int]:
         """Items this person answered or skipped, in the order they did."""
@@ -263,13 +249,13 @@ class Queue:
             answers = [act for act in self._said.values() if act.what == ANSWER]
             answers.sort(key=lambda act: act.number)
             budget = self.acts.setting("budget")
-            counts: dict[object, int] = dict.fromkeys(self.labels(), 0)
+            counts: dict[object, int] = dict.fromkeys([*self.keys().values(), *self.labels()], 0)
             for act in answers:
                 counts[act.label] = counts.get(act.label, 0) + 1
             rights = [act.guess == act.label for act in answers if act.guess is not None]
             return Standing(
                 len(self._items), len(answers), len(self._said) - len(answers), len(self._leases),
-                budget if isinstance(budget, int) else None, counts, rights, self._advice,
+                budget if isinstance(budget, int) else None, counts, rights, self._advice, self.trouble,
             )  # fmt: skip
 
     def advise(self) -> Advice:
@@ -300,20 +286,6 @@ class Queue:
         if lease is not None and lease.who != who:
             raise BadInput("your time for this item was up, and somebody else has it now; here is another")
         return said
-
-    def _checked(self, label: object) -> object:
-        """A label there is, or a new one; told apart by how they are written."""
-        known = {str(one): one for one in self.labels()}
-        word = str(label).strip()
-        if word in known:
-            return known[word]
-        if self.is_closed:
-            raise BadInput(f"label {shown(label)} is not among {', '.join(known)}")
-        if not isinstance(label, str | int | float) or isinstance(label, bool) or not word:
-            raise BadInput(f"label {shown(label)}; wanted a word or a number")
-        if len(known) >= MOST_CLASSES:
-            raise BadInput(f"there are {MOST_CLASSES} labels already, one a key; {shown(label)} is one more")
-        return word if isinstance(label, str) else label
 
     def _do(self, acts: Sequence[Act]) -> list[Act]:
         """Durable, then noted, then learned. What the model cannot take now it is told again later.
@@ -355,12 +327,24 @@ class Queue:
         """Tell the model what it may have missed; how many acts it still does not know of."""
         with self._lock:
             waiting = self.acts.unsettled()
-            if waiting:
-                try:
-                    self._settle(waiting)
-                except OnmarginError:
-                    return len(waiting)
+            try:
+                self._settle(waiting)
+            except BadInput:  # one that is refused for good must not keep the others from being learned
+                return self._settle_each(waiting)
+            except OnmarginError:
+                return len(waiting)
             return 0
+
+    def _settle_each(self, waiting: Sequence[Act]) -> int:
+        """One by one, until the model can take no more now; what it refuses is taken back."""
+        for done, act in enumerate(waiting):
+            try:
+                self._settle([act])
+            except BadInput:
+                self._take_back([act])
+            except OnmarginError:
+                return len(waiting) - done
+        return 0
 
     def _note(self, act: Act) -> None:
         if act.what == TAKE_BACK:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 WIDE, HIGH = 1000.0, 100.0  # of the drawing; it is stretched to the page
 MOST = 12  # classes of a table of confusions
+LONG = 24  # characters of a word beside a bar from which it may take several lines
 FAR_OUT = 3.0  # heights: a curve leaves the drawing at its top, it does not run along it
 
 
@@ -34,7 +35,8 @@ def amount(value: float) -> str:
 
 
 def chart(
-    title: str, lines: Sequence[Line], *, top: float | None = None, shares: bool = True, unit: str = "rounds",
+    title: str, lines: Sequence[Line], *, top: float | None = None, shares: bool = True,
+    unit: tuple[str, str] = ("round", "rounds"),
     marks: Sequence[float] = (), mark: str = "drift", caption: str = "",
 ) -> str:  # fmt: skip
     """Curves over rounds; the legend says where each ends, so that nobody needs to see the picture."""
@@ -58,7 +60,7 @@ def chart(
         f'<span class="tick y" style="top:{100 * at:g}%">{said(most * (1 - at)).replace(".0 %", " %")}</span>'
         for at in (0, 0.5, 1)
     )
-    ends = f'<span class="tick x first">0</span><span class="tick x last">{far:,.0f} {escape(unit)}</span>'
+    ends = f'<span class="tick x first">0</span><span class="tick x last">{far:,.0f} {unit[far != 1]}</span>'
     legend = "".join(
         f'<li class="{line.kind}">{escape(line.name)}: {said(line.y[-1])}</li>' for line in lines
     )
@@ -108,7 +110,8 @@ def bars(title: str, rows: Sequence[tuple[str, float, str]], caption: str = "") 
         for word, number, said in rows
     )
     foot = f'<p class="soft small">{escape(caption)}</p>' if caption else ""
-    return f'<h3>{escape(title)}</h3><ul class="bars">{lines}</ul>{foot}'
+    look = "bars long" if max(len(word) for word, _, _ in rows) > LONG else "bars"
+    return f'<h3>{escape(title)}</h3><ul class="{look}">{lines}</ul>{foot}'
 
 
 def confusion(classes: Sequence[object], counts: Mapping[tuple[str, str], int]) -> str:

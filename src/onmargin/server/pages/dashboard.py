@@ -60,9 +60,10 @@ class ModelCard:
         if found is not None:
             history, weights, pairs = found
             self._errors.set_content(errors(state, history, recent))
-            self._features.set_content(features(weights))
+            self._features.set_content(features(weights, state["task"]))
             self._confusions.set_content(confusions(pairs) if state["task"] == "classes" else "")
-            self._confusions.classes("whole" if len(pairs["classes"]) > FEW else "")
+            for panel in (self._features, self._confusions):
+                panel.classes("whole" if len(pairs["classes"]) > FEW else "")
 
     async def refresh_bound(self) -> None:
         """The same for the bound, which a replay finds: seconds, for which nothing else should wait."""

@@ -13,15 +13,24 @@
     try { localStorage.setItem("onmargin-theme", next); } catch { /* (for this page only) */ }
   };
   document.addEventListener("keydown", (event) => {
-    const item = document.querySelector("[data-item]");
-    if (!item || event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (/^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement?.tagName || "")) return;
-    if (document.querySelector("[data-keys=off]")) return;
-    const known = (item.dataset.known || "").split(" ");
+    const desk = document.querySelector("[data-known]");
+    if (!desk || event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
+    const field = document.activeElement;
+    if (/^(INPUT|TEXTAREA|SELECT)$/.test(field?.tagName || "")) {
+      if (event.key === "Escape") field.blur();
+      return;
+    }
+    const fresh = document.querySelector("input[name=label]");
+    if (event.key === "+" && fresh?.checkVisibility()) {
+      event.preventDefault();
+      fresh.focus();
+      return;
+    }
+    const known = desk.dataset.known.split(" ");
     const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
     if (!known.includes(key)) return;
     event.preventDefault();
-    emitEvent("onmargin-key", { key, item: Number(item.dataset.item) });
+    onmarginPress(key);
   });
   window.onmarginImport = async (input, url) => {
     const said = document.getElementById("import-said");
@@ -30,15 +39,19 @@
     said.textContent = "Reading " + file.name + " …";
     const answer = await fetch(url, { method: "POST", body: file, headers: { "Content-Type": "application/x-ndjson" } });
     const told = await answer.json().catch(() => ({}));
-    said.textContent = answer.ok ? told.added + " items taken." : "Not taken: " + (told.detail || told.error || answer.status);
+    said.textContent = answer.ok ? told.added + (told.added === 1 ? " item" : " items") + " taken." : "Not taken: " + (told.detail || told.error || answer.status);
     input.value = "";
     if (answer.ok) emitEvent("onmargin-imported", {});
   };
 })();
-// A button is the same as its key: it answers what is on the screen.
-const onmarginItem = () => Number(document.querySelector("[data-item]")?.dataset.item);
+// A button is the same as its key: it answers what is on the screen (null: nothing is).
+const onmarginItem = () => {
+  const item = document.querySelector("[data-item]");
+  return item && Number(item.dataset.item);
+};
 window.onmarginPress = (key) => emitEvent("onmargin-key", { key, item: onmarginItem() });
 window.onmarginNew = (form) => {
   emitEvent("onmargin-new", { label: form.elements.label.value, item: onmarginItem() });
   form.reset();
+  form.elements.label.blur(); // (keys are answers again)
 };

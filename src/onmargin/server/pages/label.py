@@ -4,20 +4,32 @@ from __future__ import annotations
 
 from asyncio import Lock
 from collections.abc import Callable
+from functools import partial
 from html import escape
+from typing import NamedTuple
 
 from nicegui import run, ui
 from nicegui.events import GenericEventArguments
 
 from ...errors import OnmarginError
-from ..labelling.queue import Question, Queue, Standing
+from ..labelling.queue import Question, Queue
+from ..labelling.standing import Standing
 from .charts import Line, chart
 from .showing import shown
 from .theme import page, tag
 
 SKIP, UNDO, BACK, FORWARD = "s", "u", "ArrowLeft", "ArrowRight"
 TOOLS = ((BACK, "Back", "←"), (SKIP, "Skip", "S"), (UNDO, "Undo", "U"), (FORWARD, "Forward", "→"))
+WORD = 12  # characters of a label up to which five stand side by side
 EVERY = 1.5  # seconds between two looks at what others do
+
+
+class Looked(NamedTuple):
+    """What a page needs to know of the queue at once."""
+
+    question: Question | None
+    keys: dict[str, object]
+    standing: Standing
 
 
 class LabelPage:
@@ -28,14 +40,15 @@ class LabelPage:
         self._origin = origin  # the server, as this browser knows it
         self._question: Question | None = None
         self._is_past = False  # looking back at an item of before?
-        self._labels: list[object] = []
-        self._seen: tuple[object, ...] = ()
+        self._keys: dict[str, object] = {}  # on the screen, with their labels
+        self._seen: Standing | None = None
+        self._stop = False  # was it said that it is time to?
 
     def build(self) -> None:
         """The page, empty; its first question comes by itself."""
         crumbs = [("Models", "/"), (self._name, f"/models/{self._name}"), ("Label", None)]
         with page(f"Label for {self._name}", crumbs):
-            tag("h1", f"Label for {escape(self._name)}", "hidden")
+            tag("h1", f"Label for {escape(self._name)}", "unseen")
             with ui.element("div").classes("desk"):
                 with ui.element("section").classes("stack").props('aria-label="Item"'):
                     self._item = tag(
@@ -66,18 +79,20 @@ class LabelPage:
         key, item = str(event.args.get("key")), event.args.get("item")
         async with self._busy:
             question = self._question
-            if question is None or item != question.item.number:
+            number = None if question is None else question.item.number
+            if item != number:
                 return  # it was meant for what is no longer on the screen
-            labels = self._queue.keys()
-            number = question.item.number
-            if key in labels:
-                await self._do(lambda: self._queue.answer(self._who, number, labels[key]), f"{labels[key]}")
-            elif key == SKIP:
-                await self._do(lambda: self._queue.skip(self._who, number), "skipped")
-            elif key == UNDO:
+            if key == UNDO:
                 await self._undo()
             elif key in (BACK, FORWARD):
                 await self._move(-1 if key == BACK else 1)
+            elif number is None:
+                return  # all is done: it may be looked at and taken back, and that is all
+            elif key == SKIP:
+                await self._do(partial(self._queue.skip, self._who, number), "skipped")
+            elif key in self._keys:
+                label = self._keys[key]
+                await self._do(partial(self._queue.answer, self._who, number, label), f"{label}")
 
     async def _named(self, event: GenericEventArguments) -> None:
         label = str(event.args.get("label", "")).strip()
@@ -107,7 +122,7 @@ class LabelPage:
 
     async def _move(self, by: int) -> None:
         """Back through what this person did, and forward to the question that waits."""
-        past = self._queue.history(self._who)
+        past = await run.io_bound(self._queue.history, self._who) or []
         number = self._question.item.number if self._question is not None and self._is_past else None
         place = (past.index(number) if number in past else len(past)) + by
         if place < 0:
@@ -116,18 +131,21 @@ class LabelPage:
             self._say("")
             await self._next()
         else:
-            question = await run.io_bound(self._queue.look, past[place])
-            self._is_past = True
-            self._say(f"Back at item {past[place]}: a key changes its label, → goes forward.")
-            self._show(question)
+            found = await run.io_bound(self._looked_up, partial(self._queue.look, past[place]))
+            if found is not None:
+                self._is_past = True
+                self._say(f"Back at item {past[place]}: a key changes its label, → goes forward.")
+                self._show(*found)
 
     async def _planned(self, event: GenericEventArguments) -> None:
+        given = str(event.args.get("value", "")).strip()
         try:
-            given = str(event.args.get("value", "")).strip()
             self._queue.plan(int(given) if given else None)
             self._say(f"The budget is {int(given):,} labels." if given else "There is no budget now.")
-        except (OnmarginError, ValueError) as error:
+        except OnmarginError as error:
             self._say(str(error), wrong=True)
+        except ValueError:
+            self._say(f"A budget of {given[:20]} labels; wanted a whole number.", wrong=True)
         await self._look_around()
 
     # ---- what is shown
@@ -140,10 +158,16 @@ class LabelPage:
     async def _next(self) -> None:
         self._is_past = False
         try:
-            self._show(await run.io_bound(self._queue.ask, self._who))
+            found = await run.io_bound(self._looked_up, partial(self._queue.ask, self._who))
+            if found is not None:  # (it is where the server stops)
+                self._show(*found)
         except OnmarginError as error:
             self._say(str(error), wrong=True)
-        self._progress()
+        await self._progress()
+
+    def _looked_up(self, ask: Callable[[], Question | None]) -> Looked:
+        """All that waits for others who use the queue: in a thread, so that no other page waits with it."""
+        return Looked(ask(), self._queue.keys(), self._queue.standing())
 
     async def _look_around(self) -> None:
         """Others label, items come in, and advice takes some time."""
@@ -151,49 +175,47 @@ class LabelPage:
             async with self._busy:
                 await self._next()
         await run.io_bound(self._queue.advise)
-        self._progress()
+        await self._progress()
 
-    def _show(self, question: Question | None) -> None:
+    def _show(self, question: Question | None, keys: dict[str, object], standing: Standing) -> None:
         self._question = question
         if question is None:
-            self._item.set_content(self._nothing())
+            self._item.set_content(self._nothing(standing))
             self._item.props(remove="data-item")
             self._guess.set_content("")
         else:
             self._item.set_content(shown(question.item))
             self._item.props["data-item"] = question.item.number
             self._guess.set_content(_said(question))
-        for part in (self._answers, self._more, self._tools):
-            part.set_visibility(bool(len(self._queue)))
-        self._buttons(question)
-        known = [*self._queue.keys(), SKIP, UNDO, BACK, FORWARD]
-        self._item.props["data-known"] = " ".join(known)
+        for part in (self._answers, self._more):
+            part.set_visibility(question is not None)
+        self._tools.set_visibility(bool(standing.items))
+        self._buttons(question, keys)
+        self._item.props["data-known"] = " ".join([*keys, SKIP, UNDO, BACK, FORWARD])
         self._item.update()
 
-    def _buttons(self, question: Question | None) -> None:
-        keys = self._queue.keys()
-        if list(keys.values()) != self._labels or not self._answers.default_slot.children:
-            self._labels = list(keys.values())
+    def _buttons(self, question: Question | None, keys: dict[str, object]) -> None:
+        if list(keys.items()) != list(self._keys.items()) or not self._answers.default_slot.children:
+            self._keys = keys
             self._answers.clear()
+            longest = max((len(str(label)) for label in keys.values()), default=0)
+            self._answers.classes(replace="answers wide" if longest > WORD else "answers")
             with self._answers:
                 for key, label in keys.items():
-                    text = f'<kbd class="keys">{key.upper()}</kbd> <span>{escape(str(label))}</span>'
+                    word = escape(str(label))
+                    sign = "" if word == key else f'<kbd class="keys">{key.upper()}</kbd> '
                     tag(
-                        "button",
-                        text,
-                        type="button",
-                        onclick=f"onmarginPress('{key}')",
-                        aria_keyshortcuts=key,
-                    )
+                        "button", f'{sign}<span title="{word}">{word}</span>', type="button",
+                        onclick=f"onmarginPress('{key}')", aria_keyshortcuts=key,
+                    )  # fmt: skip
             self._more.set_content("" if self._queue.is_closed else _NEW_LABEL)
         said = None if question is None or question.said is None else question.said.label
-        for button, label in zip(self._answers.default_slot.children, self._labels, strict=False):
+        for button, label in zip(self._answers.default_slot.children, keys.values(), strict=False):
             button.props["aria-pressed"] = "true" if said is not None and label == said else "false"
             button.props["disabled"] = question is None
             button.update()
 
-    def _nothing(self) -> str:
-        standing = self._queue.standing()
+    def _nothing(self, standing: Standing) -> str:
         if not standing.items:
             return _empty(f"{self._origin}/v1/models/{self._name}/items")
         if standing.left > 0:
@@ -201,19 +223,23 @@ class LabelPage:
                 "<div><h2>Others hold the last items</h2><p class='soft'>Every item that is left is on "
                 "somebody else's screen. One comes back when its time runs out.</p></div>"
             )
-        return f"<div><h2>All done</h2><p class='soft'>{escape(standing.verdict[1].capitalize())}.</p></div>"
+        return (
+            f"<div><h2>All done</h2><p class='soft'>{escape(standing.verdict[1].capitalize())}. "
+            "Back and Undo still change answers.</p></div>"
+        )
 
-    def _progress(self) -> None:
-        standing = self._queue.standing()
-        facts = (standing.items, standing.answered, standing.skipped, standing.held, standing.budget,
-                 len(standing.rights), standing.advice, tuple(standing.counts.items()))  # fmt: skip
-        if facts == self._seen:
+    async def _progress(self) -> None:
+        standing = await run.io_bound(self._queue.standing)
+        if standing is None or standing == self._seen:
             return
-        self._seen = facts
+        self._seen = standing
         stop, why = standing.verdict
+        told, self._stop = self._stop, stop
         look = "stop" if stop else "good" if standing.items else ""
         head = "Time to stop" if stop else "Go on" if standing.items else "Waiting for items"
         why = why.split(": ", 1)[1] if why.startswith(("stop: ", "go on: ")) else why
+        if stop and not told:  # (on a phone the advice is far below, and a reader does not see it change)
+            self._say(f"Time to stop: {why}.")
         self._verdict.set_content(
             f'<div class="notice {look}"><h2>{head}</h2>'
             f'<p class="small soft">{escape(why[:1].upper() + why[1:])}.</p></div>'
@@ -222,9 +248,9 @@ class LabelPage:
         at = list(range(1, len(so_far) + 1))
         self._curve.set_content(chart(
             "Guesses that were right", [Line("last 20", at, late), Line("all", at, so_far, "two")],
-            top=1.0, unit="answers",
+            top=1.0, unit=("guess", "guesses"),
             caption="It asks for what it finds hardest: these are its weakest guesses."
-            if at else "It guesses once it has seen labels of two classes.",
+            if at else "No guess has met its answer yet.",
         ))  # fmt: skip
         self._budget.set_visibility(bool(standing.items))
         self._budget.set_content(_budget(standing))
@@ -239,7 +265,8 @@ def _said(question: Question) -> str:
     if question.guess is None:
         return f"Item {question.item.number}. The model has no guess yet."
     guess, margin = question.guess
-    said = f"<b>{escape(str(guess))}</b>, by a margin of {margin:.2g}"
+    by = f"by a margin of {margin:.2g}" if margin >= 0.01 else "by a hair"
+    said = f"<b>{escape(str(guess))}</b>, {by}"
     return f"Item {question.item.number}. The model would say {said}."
 
 
@@ -254,13 +281,15 @@ def _budget(standing: Standing) -> str:
     )
     more = f'<tr><th scope="row"><i>skipped</i></th><td class="n">{standing.skipped:,}</td></tr>'
     others = f" {standing.held:,} on a screen now." if standing.held else ""
+    trouble = standing.trouble[:1].upper() + standing.trouble[1:]
+    trouble = f'<p class="notice stop small">{escape(trouble)}.</p>' if trouble else ""
     return (
         f'<h3>Labels</h3><p class="numbers"><b>{standing.answered:,}</b> {of}</p>'
         '<div class="meter" role="progressbar" aria-label="Labels given" aria-valuemin="0" '
         f'aria-valuemax="100" aria-valuenow="{100 * share:.0f}" style="margin:.5rem 0">'
         f'<div style="width:{100 * share:.1f}%"></div></div>'
         f'<table class="wide">{counts}{more}</table>'
-        f'<p class="soft small" style="margin:.5rem 0">{standing.left:,} left.{others}</p>'
+        f'<p class="soft small" style="margin:.5rem 0">{standing.left:,} left.{others}</p>{trouble}'
         '<label class="small row">Budget '
         f'<input type="number" min="1" value="{budget or ""}" placeholder="none" '
         f"onchange=\"emitEvent('onmargin-budget', {{value: this.value}})\"></label>"
@@ -277,8 +306,8 @@ def _tools() -> str:
 
 _SOON = '<p class="soft">The first question comes …</p>'
 _NEW_LABEL = """<form class="row new" onsubmit="event.preventDefault(); onmarginNew(this)">
-<label class="small soft grow">A label not seen before
-<input type="text" name="label" maxlength="100" autocomplete="off"></label>
+<label class="small soft grow"><span>A label not seen before <kbd class="keys">+</kbd></span>
+<input type="text" name="label" maxlength="100" autocomplete="off" aria-keyshortcuts="+"></label>
 <button type="submit">Add and answer</button></form>"""
 
 

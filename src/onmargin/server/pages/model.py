@@ -22,6 +22,7 @@ def model_page(service: Service, bounds: Bounds, name: str) -> None:
             if state["task"] == "classes":
                 tag("a", "Label", "button primary", href=f"/models/{escape(name)}/label")
         with ui.element("div").classes("stack"):
+            tag("h2", "How it learns", "unseen")
             card = ModelCard(service, bounds, name, alone=True)
             tag("div", _about(service, name), "card stack")
     keep_fresh([card])

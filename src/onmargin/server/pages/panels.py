@@ -74,14 +74,14 @@ def loss(found: LossAndBound) -> str:
     step = max(1, len(found.left) // 300)
     at = [*range(step, len(found.left), step), len(found.left)] if found.left else []
     lines = [
-        Line(f"{found.counts} so far", at, [found.left[n - 1] for n in at]),
+        Line(f"{found.counts} so far".replace("^2", "²"), at, [found.left[n - 1] for n in at]),
         Line("bound", at, [found.right[n - 1] for n in at], "two"),
     ]
     words = found.words[:1].upper() + found.words[1:] + "."
     return chart("Loss against its bound", lines, shares=False, caption=words)
 
 
-def features(found: Sequence[Json]) -> str:
+def features(found: Sequence[Json], task: str = "classes") -> str:
     """What weighs most, and for which answer."""
     several = len({row["class"] for row in found}) > 1
     best = sorted(found, key=lambda row: -abs(row["weight"]))[:FEATURES]
@@ -95,6 +95,8 @@ def features(found: Sequence[Json]) -> str:
     ]
     if not rows:
         return bars("Top features", rows, "None yet, or this learner has no weights to name.")
+    if task not in ("classes", "sets"):
+        return bars("Top features", rows, "+ raises the answer, − lowers it.")
     side = "its class" if several else str(best[0]["class"])
     return bars("Top features", rows, f"+ speaks for {side}, − against it.")
 

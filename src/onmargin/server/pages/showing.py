@@ -14,6 +14,8 @@ from ..labelling.items import Item, numbers_of
 
 LONG = 420  # characters from which a text is set smaller
 MOST = 40  # lines of a table
+EXACT = 1e15  # above which floats have no exact whole numbers to show
+WORD = 30  # characters up to which a value stands to the right
 
 
 def shown(item: Item) -> str:
@@ -52,11 +54,16 @@ def _table(item: Item) -> str:
         lines = sorted(named, key=_size, reverse=True)[:MOST]
         more = f'<p class="soft small">The {MOST} largest of {len(named):,} values.</p>'
     body = "".join(
-        f'<tr><th scope="row">{escape(str(name))}</th><td class="n">'
+        f'<tr><th scope="row">{escape(str(name))}</th><td class="{_kind(value)}">'
         f"{escape(value if isinstance(value, str) else _said(value))}</td></tr>"
         for name, value in lines
     )
     return f'<div class="scroll"><table class="wide">{body}</table></div>{more}'
+
+
+def _kind(value: object) -> str:
+    """How it is set: numbers and single words to the right, sentences as such."""
+    return "words" if isinstance(value, str) and len(value) > WORD else "n"
 
 
 def _size(line: tuple[object, object]) -> float:
@@ -65,4 +72,7 @@ def _size(line: tuple[object, object]) -> float:
 
 
 def _said(value: object) -> str:
-    return f"{value:,.6g}" if isinstance(value, int | float) and not isinstance(value, bool) else str(value)
+    """Whole numbers as they are, others to six digits."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return str(value)
+    return f"{value:,.0f}" if value == int(value) and abs(value) < EXACT else f"{value:,.6g}"

@@ -35,6 +35,9 @@ def tag(name: str, content: str = "", classes: str = "", **attributes: object) -
 @contextmanager
 def page(title: str, crumbs: Sequence[Crumb] = ()) -> Iterator[None]:
     """Head, way back, and the main part, which is filled within."""
+    around = ui.context.client.content.parent_slot
+    if around is not None:
+        around.parent.tag = "div"  # (Quasar's page is a <main> around everything; ours is the only one)
     ui.page_title(f"{title} · onmargin")
     ui.add_head_html(f"<style>{STYLE}</style><script>{SCRIPT}</script>")
     with ui.element("div").classes("om"):
