@@ -41,8 +41,8 @@ class Undo(NamedTuple):
 class Journal(Protocol):
     """What SQLite and PostgreSQL are to us. One thread appends; reading has connections of its own."""
 
-    def append(self, rows: Sequence[Row], keys: Sequence[Key]) -> None:
-        """All of it durable, or none of it and an OSError."""
+    def append(self, rows: Sequence[Row], keys: Sequence[Key], freed: Sequence[Key] = ()) -> None:
+        """All of it durable, or none of it and an OSError; `freed` are keys that may come again."""
 
     def probe(self) -> None:
         """Write something durable; an OSError where that cannot be done."""

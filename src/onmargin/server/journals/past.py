@@ -145,7 +145,11 @@ class Past:
                     left = min(left, rounds - hosted.tallies.rounds)
                     if left <= 0:
                         return
-                hosted.apply(events[done : done + left], ats[done : done + left])
+                refused = hosted.apply(events[done : done + left], ats[done : done + left])
+                for place in refused:
+                    key = events[done + place].key
+                    if key is not None:
+                        hosted.turned_away.append((key, numbers[done + place]))
                 done += left
                 hosted.event = numbers[done - 1]
 

@@ -58,7 +58,7 @@ class SqliteJournal:
             raise
         return made
 
-    def append(self, rows: Sequence[Row], keys: Sequence[Key]) -> None:
+    def append(self, rows: Sequence[Row], keys: Sequence[Key], freed: Sequence[Key] = ()) -> None:
         """One transaction, flushed."""
         with self._transaction() as connection:
             connection.executemany(
@@ -67,6 +67,8 @@ class SqliteJournal:
             )
             if keys:
                 connection.executemany("INSERT INTO keys (model, key, event) VALUES (?, ?, ?)", keys)
+            if freed:
+                connection.executemany("DELETE FROM keys WHERE model = ? AND key = ? AND event = ?", freed)
 
     def probe(self) -> None:
         """A row that is written again and again."""
