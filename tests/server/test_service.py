@@ -216,6 +216,35 @@ def test_a_journal_that_is_cut_off_is_refused_in_one_line(service):
         Service(service.folder)
 
 
+def test_a_journal_that_is_gone_is_missed(service):
+    service.learn("m", LABELLED).result()
+    service.close()
+    (service.folder / "journal.sqlite").unlink()
+    with pytest.raises(BadFile, match="no model 'm', and there are snapshots of it") as told:
+        Service(service.folder)
+    assert "\n" not in str(told.value)
+    shutil.rmtree(service.folder / "snapshots" / "m")
+    Service(service.folder).close()
+
+
+def test_a_row_that_the_index_has_lost_is_missed(service):
+    service.create("marked", {"algorithm": "pa1"})
+    for one in LABELLED[:3]:
+        service.learn("marked", [one]).result()
+    service.close()
+    path = service.folder / "journal.sqlite"
+    pages = bytearray(path.read_bytes())
+    (leaf,) = (
+        start for start in range(0, len(pages), 4096)
+        if pages[start] == 0x0A and b"marked" in pages[start : start + 4096]
+    )  # fmt: skip
+    found = pages.index(b"marked", leaf)
+    pages[found : found + 6] = b"barked"
+    path.write_bytes(pages)
+    with pytest.raises(BadFile, match=r"is damaged \(row . missing from index by_model\)"):
+        Service(service.folder)
+
+
 def test_a_clock_that_goes_back_changes_no_order(tmp_path):
     moments = iter([DAY * 9, DAY * 9, *(DAY * day for day in (8, 3, 10, 1, 2, 1, 1, 1, 1, 1, 1))])
     service = Service(tmp_path / "served", clock=lambda: next(moments, DAY))

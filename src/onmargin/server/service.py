@@ -57,7 +57,9 @@ class Service:
             self.predictions = Predictions(self.folder / "predictions", self.settings)
             self._models: dict[str, Hosted] = {}
             self.warnings: list[str] = []
-            for row in self.journal.creations():
+            made = self.journal.creations()
+            self.past.check({row.model for row in made})
+            for row in made:
                 self._models[row.model], bad = self.past.present(row.model)
                 self.warnings += bad
             opened.pop_all()
