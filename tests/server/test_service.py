@@ -16,7 +16,17 @@ import onmargin as om
 from onmargin.errors import BadFile, BadInput
 from onmargin.protocols.requested.naming import named
 from onmargin.server.examples import Labelled
-from onmargin.server.refusals import AlreadyThere, CannotWrite, Compacted, NotFound, TooBusy, TooLarge
+from onmargin.server.exporting import exported
+from onmargin.server.refusals import (
+    AlreadyThere,
+    CannotRead,
+    CannotWrite,
+    Compacted,
+    NotFound,
+    TooBusy,
+    TooLarge,
+    status_of,
+)
 from onmargin.server.service import Service
 from onmargin.server.settings import DAY, Settings
 
@@ -214,6 +224,16 @@ def test_a_journal_that_is_cut_off_is_refused_in_one_line(service):
     shutil.rmtree(service.folder / "snapshots")
     with pytest.raises(BadFile, match="damaged at event 2"):
         Service(service.folder)
+
+
+def test_a_journal_that_cannot_be_read_is_told_before_a_file_begins(service):
+    service.learn("m", LABELLED).result()
+    with closing(sqlite3.connect(service.folder / "journal.sqlite")) as connection, connection:
+        connection.execute("UPDATE rows SET payload = zeroblob(length(payload)) WHERE kind = 'learn'")
+    for ask in (lambda: exported(service.past, "m", "jsonl"), lambda: service.snapshot("m", 5)):
+        with pytest.raises(CannotRead, match="damaged at event 2") as told:
+            ask()
+        assert status_of(told.value) == 503
 
 
 def test_a_journal_that_is_gone_is_missed(service):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator
+from itertools import chain
 
 import msgspec
 
@@ -30,7 +31,8 @@ def records(past: Past, name: str) -> Iterator[Json]:
 def exported(past: Past, name: str, format: str) -> Iterator[bytes]:
     """The file, piece by piece."""
     if format == "jsonl":
-        return _lines(past, name)
+        pieces = _lines(past, name)
+        return chain([next(pieces, b"")], pieces)  # (a journal that cannot be read is told before it begins)
     if format == "parquet":
         return iter([_parquet(past, name)])
     raise BadInput(f"format={shown(format)}; wanted one of {', '.join(FORMATS)}")

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from ...errors import BadFile
+from ..refusals import CannotRead
 
 CREATE, LEARN, UNDO = "create", "learn", "undo"
 
@@ -105,7 +105,7 @@ def mark_of(row: Row) -> int:
 def checked(row: Row, mark: int) -> Row:
     """The row, if it is as it was written."""
     if mark_of(row) != mark:
-        raise BadFile(
+        raise CannotRead(
             f"the journal is damaged at event {row.first} of model {row.model!r}; restore a copy of it"
         )
     return row

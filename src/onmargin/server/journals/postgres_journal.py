@@ -10,6 +10,7 @@ import msgspec
 
 from ...errors import BadFile, extra
 from ..plain import Plain
+from ..refusals import CannotRead
 from .journal import CREATE, LEARN, UNDO, Key, Row, Undo, checked, mark_of
 
 TABLES = (
@@ -71,7 +72,7 @@ class PostgresJournal:
             with self._psycopg.connect(self.url) as connection:
                 yield connection
         except self._psycopg.Error as error:
-            raise BadFile(f"the journal cannot be read ({_line(error)})") from None
+            raise CannotRead(f"the journal cannot be read ({_line(error)})") from None
 
     def append(self, rows: Sequence[Row], keys: Sequence[Key], freed: Sequence[Key] = ()) -> None:
         """One transaction, flushed."""

@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 
 from ...errors import BadFile
+from ..refusals import CannotRead
 from .journal import CREATE, LEARN, UNDO, Key, Row, Undo, checked, mark_of
 
 TABLES = """
@@ -192,4 +193,4 @@ def damage(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.DatabaseError as error:
-        raise BadFile(f"{path} cannot be read ({error}); restore a copy of it") from None
+        raise CannotRead(f"{path} cannot be read ({error}); restore a copy of it") from None

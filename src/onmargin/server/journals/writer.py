@@ -277,4 +277,7 @@ class Writer:
 
 def _line(error: Exception) -> Exception:
     """A refusal as it is; whatever else, as trouble of ours."""
-    return error if isinstance(error, OnmarginError) else CannotWrite(f"{type(error).__name__}: {error}")
+    if isinstance(error, OnmarginError):
+        return error
+    said = error.strerror if isinstance(error, OSError) else None
+    return CannotWrite(said or f"{type(error).__name__}: {error}")
