@@ -87,6 +87,8 @@ def test_the_document_is_complete_and_loads_nothing(client):
               "/snapshot": "get", "/journal": "get", "/history": "get"}  # fmt: skip
     for path, methods in wanted.items():
         assert set(methods.split()) <= document["paths"]["/v1/models/{name}" + path].keys()
+    told = document["paths"]["/v1/models/{name}/learn"]["post"]["responses"]
+    assert {"200", "400", "408", "413", "422", "429", "500", "503"} <= told.keys()
     page = client.raw("GET", "/docs")[1].decode()
     assert (
         "/v1/models/{name}/predict" in page
