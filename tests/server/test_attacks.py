@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 
 from .processes import LATE, Client, Served
 from .test_crashes import Person
@@ -37,7 +37,10 @@ def test_slow_clients_are_let_go_and_nobody_waits_for_them(tmp_path):
         opened.enter_context(closing(client.connection))
         client.post("m", {"algorithm": "pa1"})
         client.post("m/learn", json.loads(BODY))
-        begun = {"nothing": b"", "a line": b"POST /v1", "a head": HEAD, "a body": HEAD + b"\r\n" + BODY[:9]}
+        begun = {
+            "nothing": b"", "a line": b"POST /v1", "a head": HEAD, "a body": HEAD + b"\r\n" + BODY[:9],
+            "no body": HEAD + b"\r\n", "drops": HEAD.replace(b"28", b"2800") + b"\r\n",
+        }  # fmt: skip
         slow = {}
         for what, sent in begun.items():
             slow[what] = opened.enter_context(socket.create_connection(("127.0.0.1", port), timeout=LATE))
@@ -47,7 +50,16 @@ def test_slow_clients_are_let_go_and_nobody_waits_for_them(tmp_path):
                 gone.sendall(HEAD + part)
                 gone.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
         assert client.post("m/learn", json.loads(BODY))["rounds"] == 2
-        assert slow["a body"].recv(1000).startswith(b"HTTP/1.1 408")
+        deadline = time.monotonic() + LATE
+        slow["drops"].settimeout(0.1)
+        answer = b""
+        while not answer and time.monotonic() < deadline:
+            slow["drops"].sendall(b" ")
+            with suppress(TimeoutError):
+                answer = slow["drops"].recv(1000)
+        assert answer.startswith(b"HTTP/1.1 408")
+        for what in ("a body", "no body"):
+            assert slow[what].recv(1000).startswith(b"HTTP/1.1 408"), what
         for what in ("nothing", "a line", "a head"):
             assert slow[what].recv(1000) == b"", what
         client.connection.close()

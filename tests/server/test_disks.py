@@ -11,6 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from onmargin.server.journals.predictions import Predictions
+from onmargin.server.settings import Settings
+
 from .processes import LATE, Forked, Served
 from .test_service import LABELLED
 
@@ -82,6 +85,23 @@ def test_a_folder_that_may_not_be_written_is_one_line(tmp_path):
             subprocess.run(["umount", str(folder)], check=True)
     assert done.returncode == 2 and "cannot be written" in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_predictions_that_cannot_be_written_are_lost_and_the_next_ones_kept(tmp_path):
+    predictions = Predictions(tmp_path, Settings())
+
+    def asked():
+        number = predictions.next()
+        predictions.note(number, "m", lambda: b'{"x": {"a": 1}}')
+        predictions.flush()
+        return predictions.find(f"{predictions.start}-{number:x}-0") is not None
+
+    assert asked()
+    predictions.file.close()
+    predictions.file = open("/dev/full", "wb")  # noqa: SIM115
+    assert [asked() for _ in range(3)] == [False, True, True]
+    predictions.close()
 
 
 def test_a_snapshot_that_cannot_be_written_costs_no_label(tmp_path):

@@ -14,6 +14,7 @@ from schemathesis.checks import not_a_server_error
 
 import onmargin as om
 from onmargin.errors import BadInput
+from onmargin.server.access import Access
 from onmargin.server.serving import bound_to
 
 from ..soaking import either
@@ -86,6 +87,8 @@ def test_the_document_is_complete_and_loads_nothing(client):
               "/snapshot": "get", "/journal": "get", "/history": "get"}  # fmt: skip
     for path, methods in wanted.items():
         assert set(methods.split()) <= document["paths"]["/v1/models/{name}" + path].keys()
+    told = document["paths"]["/v1/models/{name}/learn"]["post"]["responses"]
+    assert {"200", "400", "408", "413", "422", "429", "500", "503"} <= told.keys()
     page = client.raw("GET", "/docs")[1].decode()
     assert (
         "/v1/models/{name}/predict" in page
@@ -173,6 +176,10 @@ def test_recipes_that_make_no_sense_are_refused(client):
         {"algorithm": "pa1", "text": {"bits": 99}},
         {"algorithm": "pa1", "ask": 1},
         {"algorithm": "pa1", "kernel": "precomputed"},
+        {"algorithm": "pa1", "kernel": "os.system"},
+        {"algorithm": "rbp", "budget": 1e12},
+        {"algorithm": "pa1", "classes": []},
+        {"algorithm": "banditron"},
         {"algorithm": "pa1", "ask": {"rule": "never"}},
     ):
         status, told = client.ask("POST", "/v1/models/wrong", spec)
@@ -244,6 +251,13 @@ def test_tokens_beyond_loopback_and_a_stop_that_loses_nothing(tmp_path):
     assert [json.loads(line) for line in done.stdout.splitlines()] == [
         {"model": "m", "rounds": 2, "compared": 2, "wrong": []}
     ]
+
+
+def test_a_token_is_one_that_headers_and_cookies_can_carry():
+    for token in ("a b", "a;b", "pässword", 'a"b', "a\nb"):
+        with pytest.raises(BadInput, match="ONMARGIN_READ_TOKEN has other signs"):
+            Access.of("0.0.0.0", {"ONMARGIN_TOKEN": "all", "ONMARGIN_READ_TOKEN": token})
+    assert Access.of("testserver", {"ONMARGIN_TOKEN": "abc-._~+/="}).guarded
 
 
 def test_an_address_that_is_taken_is_one_line(server):

@@ -6,6 +6,7 @@ import random
 import shutil
 import sqlite3
 import threading
+from concurrent.futures import Future
 from contextlib import closing
 
 import numpy as np
@@ -14,7 +15,18 @@ import pytest
 import onmargin as om
 from onmargin.errors import BadFile, BadInput
 from onmargin.protocols.requested.naming import named
-from onmargin.server.refusals import AlreadyThere, CannotWrite, Compacted, NotFound, TooBusy, TooLarge
+from onmargin.server.examples import Labelled
+from onmargin.server.exporting import exported
+from onmargin.server.refusals import (
+    AlreadyThere,
+    CannotRead,
+    CannotWrite,
+    Compacted,
+    NotFound,
+    TooBusy,
+    TooLarge,
+    status_of,
+)
 from onmargin.server.service import Service
 from onmargin.server.settings import DAY, Settings
 
@@ -80,9 +92,45 @@ def test_a_late_label_is_learned_once_and_outlives_a_stop(service):
     assert service.feedback("m", found[0]["id"], "ham").result()["counted"] == 0
     again = opened(service)
     assert again.feedback("m", found[1]["id"], "spam").result()["rounds"] == 12
-    for unknown in ("", "a-b-c", "00000000-1-0", found[1]["id"][:-1] + "9", "\x00-" * 9):
+    start, number, place = found[0]["id"].split("-")
+    for unknown in (
+        "", "a-b-c", "00000000-1-0", found[1]["id"][:-1] + "9", "\x00-" * 9, f"{start}-0{number}-{place}",
+        f"{start}-{number}-0{place}",
+    ):  # fmt: skip
         with pytest.raises(NotFound, match="not known"):
             again.feedback("m", unknown, "ham")
+    again.close()
+
+
+def test_a_wrong_late_label_that_is_taken_back_can_be_put_right(service):
+    service.learn("m", LABELLED[:10]).result()
+    (found,) = service.predict("m", EXAMPLES[10:11])
+    (wrong,) = service.feedback("m", found["id"], "eggs").result()["events"]
+    service.undo("m", wrong).result()
+    right = service.feedback("m", found["id"], "ham").result()
+    assert right["counted"] == 1 and right["rounds"] == 11
+    assert service.feedback("m", found["id"], "ham").result() == right | {"counted": 0}
+    again = opened(service)
+    assert again.feedback("m", found["id"], "ham").result()["counted"] == 0
+    assert again.state("m")["classes"] == learned(LABELLED[:10]).classes_.tolist()
+    assert again.verify()[0].wrong == []
+    again.close()
+
+
+def test_ids_given_by_many_threads_are_all_different_and_found(service):
+    found = []
+
+    def ask():
+        found.extend(service.predict("m", EXAMPLES[:1])[0]["id"] for _ in range(200))
+
+    crowd = [threading.Thread(target=ask) for _ in range(4)]
+    for one in crowd:
+        one.start()
+    for one in crowd:
+        one.join()
+    assert len(set(found)) == 800
+    again = opened(service)
+    assert all(again.predictions.find(id) is not None for id in found)
     again.close()
 
 
@@ -178,6 +226,45 @@ def test_a_journal_that_is_cut_off_is_refused_in_one_line(service):
         Service(service.folder)
 
 
+def test_a_journal_that_cannot_be_read_is_told_before_a_file_begins(service):
+    service.learn("m", LABELLED).result()
+    with closing(sqlite3.connect(service.folder / "journal.sqlite")) as connection, connection:
+        connection.execute("UPDATE rows SET payload = zeroblob(length(payload)) WHERE kind = 'learn'")
+    for ask in (lambda: exported(service.past, "m", "jsonl"), lambda: service.snapshot("m", 5)):
+        with pytest.raises(CannotRead, match="damaged at event 2") as told:
+            ask()
+        assert status_of(told.value) == 503
+
+
+def test_a_journal_that_is_gone_is_missed(service):
+    service.learn("m", LABELLED).result()
+    service.close()
+    (service.folder / "journal.sqlite").unlink()
+    with pytest.raises(BadFile, match="no model 'm', and there are snapshots of it") as told:
+        Service(service.folder)
+    assert "\n" not in str(told.value)
+    shutil.rmtree(service.folder / "snapshots" / "m")
+    Service(service.folder).close()
+
+
+def test_a_row_that_the_index_has_lost_is_missed(service):
+    service.create("marked", {"algorithm": "pa1"})
+    for one in LABELLED[:3]:
+        service.learn("marked", [one]).result()
+    service.close()
+    path = service.folder / "journal.sqlite"
+    pages = bytearray(path.read_bytes())
+    (leaf,) = (
+        start for start in range(0, len(pages), 4096)
+        if pages[start] == 0x0A and b"marked" in pages[start : start + 4096]
+    )  # fmt: skip
+    found = pages.index(b"marked", leaf)
+    pages[found : found + 6] = b"barked"
+    path.write_bytes(pages)
+    with pytest.raises(BadFile, match=r"is damaged \(row . missing from index by_model\)"):
+        Service(service.folder)
+
+
 def test_a_clock_that_goes_back_changes_no_order(tmp_path):
     moments = iter([DAY * 9, DAY * 9, *(DAY * day for day in (8, 3, 10, 1, 2, 1, 1, 1, 1, 1, 1))])
     service = Service(tmp_path / "served", clock=lambda: next(moments, DAY))
@@ -239,7 +326,9 @@ def test_one_server_for_a_folder(service):
 
 
 def test_too_much_waits_or_is_too_large_or_is_no_example(tmp_path):
-    small = Settings(most_waiting=5, most_examples=8, most_features=6, most_models=1, most_text=20)
+    small = Settings(
+        most_waiting=5, most_waiting_bytes=1000, most_examples=8, most_features=6, most_models=1, most_text=20
+    )  # fmt: skip
     service = Service(tmp_path / "served", small)
     service.create("m", {"algorithm": "pa1", "text": True})
     with pytest.raises(TooLarge, match="takes no more"):
@@ -254,6 +343,14 @@ def test_too_much_waits_or_is_too_large_or_is_no_example(tmp_path):
         service.learn("m", texts[:1])
     gate.set()
     assert waiting.result()["rounds"] == 5
+    gate.clear()
+    service.writer.call(gate.wait)
+    heavy = Future()
+    service.submit("m", service.events("m", [Labelled(text="long", y="ham")]), heavy, None, 900)
+    with pytest.raises(TooBusy, match="900 bytes wait"):
+        service.submit("m", service.events("m", [Labelled(text="long", y="ham")]), Future(), None, 200)
+    gate.set()
+    assert heavy.result()["rounds"] == 6
     for bad, said in (
         ([{"text": "x" * 21, "y": "ham"}], "21 characters"), ([{"x": {"a": 1.0}, "y": "ham"}], "from texts"),
         ([{"text": "a", "y": None}], "wanted one label"), ([{"text": "a", "y": "b", "key": ""}], "key"),
@@ -263,7 +360,7 @@ def test_too_much_waits_or_is_too_large_or_is_no_example(tmp_path):
     ):  # fmt: skip
         with pytest.raises((BadInput, TooLarge), match=said):
             service.learn("m", bad)
-    assert service.state("m")["rounds"] == 5
+    assert service.state("m")["rounds"] == 6
     service.close()
 
 
@@ -276,6 +373,25 @@ def test_what_the_learner_refuses_is_told_and_refused_again_by_a_replay(tmp_path
     service = opened(service)
     assert service.snapshot("m") == file and service.verify()[0].wrong == []
     service.close()
+
+
+def test_what_was_refused_leaves_its_key_free(tmp_path, monkeypatch):
+    service = Service(tmp_path / "served")
+    service.create("m", {"algorithm": "pa1", "classes": ["ham", "spam"]})
+    wrong = [LABELLED[0] | {"y": "eggs", "key": "k"}]
+    right = [LABELLED[0] | {"key": "k"}]
+    for _ in range(2):
+        assert "eggs" in service.learn("m", wrong).result()["refused"]["0"]
+    assert service.learn("m", right).result()["counted"] == 1
+    assert service.learn("m", right).result()["counted"] == 0
+    monkeypatch.setattr(service.writer, "_free", lambda hosted: None)  # killed before that is written
+    service.learn("m", [wrong[0] | {"key": "other"}]).result()
+    shutil.copytree(service.folder, tmp_path / "copy")
+    service.close()
+    with closing(Service(tmp_path / "copy")) as copy:
+        assert copy.learn("m", [LABELLED[1] | {"key": "other"}]).result()["counted"] == 1
+        assert copy.learn("m", right).result()["counted"] == 0
+        assert copy.verify()[0].wrong == []
 
 
 @pytest.mark.parametrize("task, y", [("numbers", 2.5), ("sets", ["a"]), ("points", None)])

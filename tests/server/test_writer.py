@@ -132,9 +132,9 @@ def test_an_append_that_fails_is_told_by_what_the_journal_has(service, monkeypat
     """A connection may break after all was written, and before that was said."""
     whole = service.journal.append
 
-    def lost(rows, keys):
+    def lost(rows, keys, freed=()):
         if written:
-            whole(rows, keys)
+            whole(rows, keys, freed)
         raise OSError(errno.EIO, "the connection is gone")
 
     monkeypatch.setattr(service.journal, "append", lost)
@@ -152,8 +152,8 @@ def test_an_append_that_fails_is_told_by_what_the_journal_has(service, monkeypat
 def test_where_nobody_knows_it_says_so_and_finds_out(service, monkeypatch):
     whole = service.journal.append
 
-    def lost(rows, keys):
-        whole(rows, keys)
+    def lost(rows, keys, freed=()):
+        whole(rows, keys, freed)
         raise OSError(errno.EIO, "the connection is gone")
 
     def unknown():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hmac
 import ipaddress
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from http.cookies import CookieError, SimpleCookie
@@ -13,6 +14,7 @@ from ..errors import BadInput
 from .refusals import NotAllowed, Refusal
 
 COOKIE = "onmargin_token"
+TOKEN = re.compile(r"[A-Za-z0-9\-._~+/=]+")
 OPEN = ("/healthz",)
 READING = ("GET", "HEAD", "OPTIONS")
 
@@ -36,6 +38,9 @@ class Access:
         """As a host and ONMARGIN_TOKEN, ONMARGIN_READ_TOKEN say; beyond loopback there must be a token."""
         guarded = not is_loopback(host)
         token, read = (environment.get(name) or None for name in ("ONMARGIN_TOKEN", "ONMARGIN_READ_TOKEN"))
+        for name, given in (("ONMARGIN_TOKEN", token), ("ONMARGIN_READ_TOKEN", read)):
+            if given is not None and not TOKEN.fullmatch(given):  # (headers and cookies carry no other)
+                raise BadInput(f"{name} has other signs than letters, digits and -._~+/=; choose another one")
         if guarded and token is None:
             raise BadInput(f"--host {host} is reached by others; set ONMARGIN_TOKEN first, or use 127.0.0.1")
         return cls(guarded, token, read)
@@ -69,7 +74,7 @@ class Access:
 
 def is_loopback(host: str) -> bool:
     """Does it mean this machine alone?"""
-    if host.lower() in ("localhost", "testserver"):
+    if host.lower() == "localhost":
         return True
     try:
         return ipaddress.ip_address(host).is_loopback

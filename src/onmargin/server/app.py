@@ -147,7 +147,7 @@ def add_routes(app: FastAPI, service: Service, measures: Measures) -> None:
         return StreamingResponse(found, media_type=FORMATS[format])
 
     @app.get("/healthz", tags=["operations"], responses=responses("Health", bad=503))
-    def health() -> Response:
+    async def health() -> Response:  # (not behind those who wait for a thread)
         """503 where labels cannot be kept: a full disk, a journal that cannot be written."""
         found = service.health()
         return _json(found, 200 if found["ok"] else 503)

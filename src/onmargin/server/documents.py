@@ -60,17 +60,19 @@ CONTENT: dict[str, Json] = {
 }  # fmt: skip
 WORDS = {
     400: "The body is no JSON.", 401: "No token, or a wrong one.", 403: "This token may only read.",
-    404: "There is no such model, round, event or prediction.", 409: "There is a model of that name.",
+    404: "There is no such model, round, event or prediction.",
+    408: "The rest of the body did not come.", 409: "There is a model of that name.",
     410: "That part of the past is compacted.", 413: "Larger than this server takes.",
     422: "Refused, in one line; nothing has changed.", 429: "Too much waits; come back after Retry-After.",
-    503: "It cannot be written; nothing was learned.",
+    500: "Durable, and not applied yet: do not send it again.",
+    503: "The journal cannot be written, or not be read; nothing was learned.",
 }  # fmt: skip
 
 
 def responses(good: str, status: int = 200, busy: bool = False, bad: int = 0) -> dict[int | str, Json]:
     """What a route may answer."""
     found: dict[int | str, Json] = {status: {"description": good, "content": CONTENT[good]}}
-    for code in (400, 401, 403, 404, 409, 410, 413, 422, 503, *([429] if busy else [])):
+    for code in (400, 401, 403, 404, 409, 410, 413, 422, 503, *([429, 500] if busy else [])):
         found[code] = {"description": WORDS[code], "content": CONTENT["Problem"]}
     if bad:
         found[bad] = {"description": WORDS[bad], "content": CONTENT[good]}
@@ -80,7 +82,11 @@ def responses(good: str, status: int = 200, busy: bool = False, bad: int = 0) ->
 def body_of(kind: Plain) -> Json:
     """What a route takes."""
     schema: Json = msgspec.json.schema_components([kind], ref_template=REF)[0][0]
-    return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
+    slow = {"description": WORDS[408], "content": CONTENT["Problem"]}
+    return {
+        "requestBody": {"required": True, "content": {"application/json": {"schema": schema}}},
+        "responses": {"408": slow},
+    }
 
 
 class Documented(FastAPI):

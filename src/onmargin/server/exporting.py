@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator
+from itertools import chain
 
 import msgspec
 
@@ -11,6 +12,7 @@ from ..errors import BadInput, extra, shown
 from .journals.past import Past, decode
 from .plain import Json
 
+PIECE = 2**16  # bytes that are sent at once, about
 FORMATS = {"jsonl": "application/x-ndjson", "parquet": "application/vnd.apache.parquet"}
 
 
@@ -29,10 +31,24 @@ def records(past: Past, name: str) -> Iterator[Json]:
 def exported(past: Past, name: str, format: str) -> Iterator[bytes]:
     """The file, piece by piece."""
     if format == "jsonl":
-        return (msgspec.json.encode(record) + b"\n" for record in records(past, name))
+        pieces = _lines(past, name)
+        return chain([next(pieces, b"")], pieces)  # (a journal that cannot be read is told before it begins)
     if format == "parquet":
         return iter([_parquet(past, name)])
     raise BadInput(f"format={shown(format)}; wanted one of {', '.join(FORMATS)}")
+
+
+def _lines(past: Past, name: str) -> Iterator[bytes]:
+    """Some hundred lines a piece: each piece costs its way through a thread."""
+    encode, piece, size = msgspec.json.encode, list[bytes](), 0
+    for record in records(past, name):
+        piece.append(encode(record))
+        size += len(piece[-1])
+        if size >= PIECE:
+            yield b"\n".join(piece) + b"\n"
+            piece, size = [], 0
+    if piece:
+        yield b"\n".join(piece) + b"\n"
 
 
 def _parquet(past: Past, name: str) -> bytes:

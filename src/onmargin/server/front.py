@@ -30,7 +30,7 @@ log = logging.getLogger("onmargin.server")
 encode = msgspec.json.Encoder().encode
 read_examples = msgspec.json.Decoder(Examples).decode
 read_labelled = msgspec.json.Decoder(LabelledOnes).decode
-PATIENCE = 30.0  # seconds that a whole body may take after its first part
+PATIENCE = 30.0  # seconds that a whole body may take after its head
 read_late = msgspec.json.Decoder(Late).decode
 
 
@@ -64,20 +64,20 @@ class Hot:
         """Acknowledged when it is durable and applied."""
         given = decoded(read_labelled, body)
         events = self.service.events(name, given if isinstance(given, list) else [given])
-        return await self._learned(name, events, not isinstance(given, list))
+        return await self._learned(name, events, not isinstance(given, list), len(body))
 
     async def feedback(self, name: str, body: bytes) -> Answer:
         """A late label."""
         given = decoded(read_late, body)
-        return await self._learned(name, [self.service.late(name, given.id, given.y)], True)
+        return await self._learned(name, [self.service.late(name, given.id, given.y)], True, len(body))
 
-    async def _learned(self, name: str, events: list[Plain], single: bool) -> Answer:
+    async def _learned(self, name: str, events: list[Plain], single: bool, size: int) -> Answer:
         if not events:
             return 200, encode({"events": [], "rounds": self.service.hosted(name).tallies.rounds,
                                 "counted": 0, "refused": {}})  # fmt: skip
         loop = asyncio.get_running_loop()
         future: asyncio.Future[Json] = loop.create_future()
-        self.service.submit(name, events, future, loop)
+        self.service.submit(name, events, future, loop, size)
         answer = await future
         if single and answer["refused"]:
             raise BadInput(answer["refused"]["0"])
@@ -131,10 +131,11 @@ class Front:
     ) -> None:  # fmt: skip
         """Through FastAPI, with a limit on what may come, and a cookie for a token in the address."""
         taken, status, whole = 0, 0, False
+        until = asyncio.get_running_loop().time() + PATIENCE
 
         async def receive_some() -> MutableMapping[str, Plain]:
             nonlocal taken, whole
-            message = await (receive() if whole else in_time(receive))
+            message = await (receive() if whole else in_time(receive, until))
             whole = not message.get("more_body")
             taken += len(message.get("body", b""))
             if taken > self.most:
@@ -193,13 +194,14 @@ async def read_body(receive: Receive, headers: dict[bytes, bytes], most: int) ->
     """All of it, unless it is too large."""
     if declared(headers) > most:
         raise TooLarge(f"the body has {declared(headers)} bytes; wanted at most {most}")
-    message = await receive()
+    until = asyncio.get_running_loop().time() + PATIENCE
+    message = await in_time(receive, until)
     if not message.get("more_body"):
         body: bytes = message.get("body", b"")
         return body
     parts, size = [message["body"]], len(message["body"])
     while message.get("more_body"):
-        message = await in_time(receive)
+        message = await in_time(receive, until)
         if message["type"] == "http.disconnect":
             raise BadBody("the connection ended within the body")
         parts.append(message.get("body", b""))
@@ -209,10 +211,10 @@ async def read_body(receive: Receive, headers: dict[bytes, bytes], most: int) ->
     return b"".join(parts)
 
 
-async def in_time(receive: Receive) -> MutableMapping[str, Plain]:
-    """The next part of a body, which nobody may hold back for ever."""
+async def in_time(receive: Receive, until: float) -> MutableMapping[str, Plain]:
+    """The next part of a body, which nobody may hold back for ever, nor send drop by drop."""
     try:
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout_at(until):
             return await receive()
     except TimeoutError:
         raise TooSlow(f"the rest of the body did not come within {PATIENCE:g} seconds") from None

@@ -50,10 +50,14 @@ class Prediction(Struct, gc=False):
 
 
 class Hosted:
-    """`event` is the number of the last event that was applied; `learner` grows in place, seen whole."""
+    """`event` is the number of the last event that was applied; `learner` grows in place, seen whole.
+
+    `turned_away` has events that it refused and whose keys are not free again yet, with these keys.
+    """
 
     def __init__(self, name: str, spec: Spec, recent: int) -> None:
         self.name, self.spec, self.event = name, spec, 0
+        self.turned_away: list[tuple[str, int]] = []
         self.tallies = Tallies(recent, spec.task in (CLASSES, SETS))
         self._take(spec.learner(), spec.features())
 
@@ -220,7 +224,7 @@ class Hosted:
             raise BadFile(f"{path} is no snapshot of a server")
         try:
             self = cls.__new__(cls)
-            self.name, self.event = notes["name"], notes["event"]
+            self.name, self.event, self.turned_away = notes["name"], notes["event"], []
             self.spec = msgspec.convert(notes["spec"], Spec)
             self.tallies = Tallies.from_facts(notes["tallies"])
             whole = load(path)

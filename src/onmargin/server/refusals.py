@@ -54,6 +54,12 @@ class CannotWrite(Refusal):
     status = 503
 
 
+class CannotRead(Refusal, BadFile):
+    """The journal is damaged, or not to be reached; no request of another kind would help."""
+
+    status = 503
+
+
 class NotApplied(Refusal):
     """Durable, but the model could not take it in yet: the one refusal that has changed something."""
 

@@ -18,10 +18,10 @@ from ..protocols.requested.speaking import top_features
 from .examples import Example, Examples, Label, Labelled, checked_label, checked_weight, read, rows_of, told
 from .hosted import Event, Hosted, Prediction
 from .journals.groups import Job
-from .journals.journal import CREATE, UNDO, Row, Undo, open_journal
+from .journals.journal import CREATE, UNDO, Key, Row, Undo, open_journal
 from .journals.keeping import Keeping
 from .journals.lock import Lock
-from .journals.past import Past, Verdict
+from .journals.past import Past, Verdict, decode
 from .journals.predictions import Predictions
 from .journals.writer import Writer
 from .plain import Json, Plain
@@ -57,7 +57,9 @@ class Service:
             self.predictions = Predictions(self.folder / "predictions", self.settings)
             self._models: dict[str, Hosted] = {}
             self.warnings: list[str] = []
-            for row in self.journal.creations():
+            made = self.journal.creations()
+            self.past.check({row.model for row in made})
+            for row in made:
                 self._models[row.model], bad = self.past.present(row.model)
                 self.warnings += bad
             opened.pop_all()
@@ -153,9 +155,11 @@ class Service:
                 raise BadInput(f"example {place}: {error}" if len(examples) > 1 else str(error)) from None
         return made
 
-    def submit(self, name: str, events: list[Event], future: Plain, loop: AbstractEventLoop | None) -> None:
-        """Let events wait for the next group; `future` is told."""
-        self.writer.submit(Job(name, events, future, loop))
+    def submit(
+        self, name: str, events: list[Event], future: Plain, loop: AbstractEventLoop | None, size: int = 0
+    ) -> None:  # fmt: skip
+        """Let events wait for the next group; `future` is told. `size`: bytes of the request."""
+        self.writer.submit(Job(name, events, future, loop, size))
 
     def _waiting(self, name: str, events: list[Event]) -> Done:
         done: Done = Future()
@@ -184,11 +188,11 @@ class Service:
         return Event(row, checked_label(y, hosted.spec.task), f"prediction {id}")
 
     def undo(self, name: str, event: int) -> Done:
-        """As if that example had never been: the rest is learned anew without it."""
+        """As if that example had never been: the rest is learned anew without it; its key may come again."""
         self.hosted(name)
 
         def do() -> Json:
-            self.past.row_of(name, event)
+            found = self.past.row_of(name, event)
             undos = self.journal.undos(name)
             if any(one.target == event for one in undos):
                 raise NotFound(f"event {event} of {name!r} was taken back already")
@@ -196,7 +200,8 @@ class Service:
             payload = msgspec.msgpack.encode(event)
             row = Row(number, number, name, UNDO, self.writer.moment(), payload)
             fresh = self.past.without(name, [*undos, Undo(number, event)])
-            self.writer.append([row], [])
+            key = decode(found.payload)[event - found.first].key
+            self.writer.append([row], [], [] if key is None else [Key(name, key, event)])
             self.writer.takes(fresh)
             self.keeping.taken_back(fresh)
             return self.state(name)

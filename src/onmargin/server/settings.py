@@ -20,7 +20,8 @@ class Settings:
     keep_days, keep_megabytes : of the journal (None: for ever). What is older than the newest snapshot that
         this leaves is compacted: nobody can travel there any more, and its keys are forgotten.
     prediction_hours, prediction_megabytes : how long, and how much of it, predictions wait for a late label.
-    most_waiting : examples that may wait for the journal; more are told to come back (429).
+    most_waiting, most_waiting_bytes : examples that may wait for the journal, and bytes of the requests that
+        brought them; more are told to come back (429).
     most_bytes, most_features, most_examples, most_models, most_text : of a body, of an example, of a request,
         of a server, of a text (characters).
     recent : rounds of the error "of late".
@@ -34,6 +35,7 @@ class Settings:
     prediction_hours: float = 24.0
     prediction_megabytes: float = 256.0
     most_waiting: int = 50_000
+    most_waiting_bytes: int = 256 * MEGABYTE
     most_bytes: int = 8 * MEGABYTE
     most_features: int = 10_000
     most_examples: int = 10_000

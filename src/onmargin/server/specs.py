@@ -13,7 +13,7 @@ from msgspec import Struct, field
 from ..errors import BadInput, OnmarginError, shown
 from ..features.text import Text
 from ..interface.groups import Grouped
-from ..protocols.requested.naming import FAMILIES, POINTS, PROBLEMS, QUERIES, SETS, named
+from ..protocols.requested.naming import FAMILIES, NUMBERS, POINTS, PROBLEMS, QUERIES, SETS, named
 from ..protocols.requested.training import Model
 from .plain import Json, Plain
 
@@ -89,7 +89,21 @@ def spec_of(given: object) -> Spec:
             raise BadInput(
                 f"{algorithm} cannot begin with texts ({why}); give classes=, or another one"
             ) from None
+    else:
+        _try(spec)
     return spec
+
+
+def _try(spec: Spec) -> None:
+    """Does such a learner begin at all? What it refuses about itself, it refuses at the first example."""
+    learner = spec.learner()
+    label = (learner.get_params(deep=False).get("classes") or ("a",))[0]
+    given: tuple[Plain, ...] = {POINTS: (), NUMBERS: (0.5,), SETS: ({label: True},)}.get(spec.task, (label,))
+    try:
+        learner.learn_one({}, *given)
+    except (OnmarginError, ValueError, TypeError) as error:
+        why = " ".join(str(error).split())[:250]
+        raise BadInput(f"{spec.algorithm} cannot learn like this: {why}") from None
 
 
 def widen(learner: Plain, width: int, task: str, y: Plain) -> None:

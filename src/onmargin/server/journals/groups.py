@@ -23,7 +23,8 @@ encode = msgspec.msgpack.Encoder().encode
 class Job:
     """Examples of a model on their way to the journal, and who waits for them.
 
-    `future` is asyncio's where there is a `loop`, else one of concurrent.futures.
+    `future` is asyncio's where there is a `loop`, else one of concurrent.futures. `size` is that of the
+    request, in bytes, where it is known.
     """
 
     __slots__ = (
@@ -37,10 +38,13 @@ class Job:
         "refused",
         "rounds",
         "since",
+        "size",
     )
 
-    def __init__(self, name: str, events: list[Event], future: Plain, loop: AbstractEventLoop | None) -> None:
-        self.name, self.events, self.future, self.loop = name, events, future, loop
+    def __init__(
+        self, name: str, events: list[Event], future: Plain, loop: AbstractEventLoop | None, size: int = 0
+    ) -> None:  # fmt: skip
+        self.name, self.events, self.future, self.loop, self.size = name, events, future, loop, size
         self.since = time.monotonic()
         self.numbers: list[int] = []
         self.refused: dict[str, str] = {}
@@ -97,6 +101,9 @@ class Batch:
         refused = hosted.apply(self.events, [row.at] * len(self.events), strict)
         hosted.event = row.last
         for place, reason in refused.items():
+            key = self.events[place].key
+            if key is not None:
+                hosted.turned_away.append((key, row.first + place))
             which = bisect_right(self.starts, place) - 1
             job, places = self.jobs[which]
             job.refused[str(places[place - self.starts[which]])] = reason

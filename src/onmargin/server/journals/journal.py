@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from ...errors import BadFile
+from ..refusals import CannotRead
 
 CREATE, LEARN, UNDO = "create", "learn", "undo"
 
@@ -41,8 +41,8 @@ class Undo(NamedTuple):
 class Journal(Protocol):
     """What SQLite and PostgreSQL are to us. One thread appends; reading has connections of its own."""
 
-    def append(self, rows: Sequence[Row], keys: Sequence[Key]) -> None:
-        """All of it durable, or none of it and an OSError."""
+    def append(self, rows: Sequence[Row], keys: Sequence[Key], freed: Sequence[Key] = ()) -> None:
+        """All of it durable, or none of it and an OSError; `freed` are keys that may come again."""
 
     def probe(self) -> None:
         """Write something durable; an OSError where that cannot be done."""
@@ -105,7 +105,7 @@ def mark_of(row: Row) -> int:
 def checked(row: Row, mark: int) -> Row:
     """The row, if it is as it was written."""
     if mark_of(row) != mark:
-        raise BadFile(
+        raise CannotRead(
             f"the journal is damaged at event {row.first} of model {row.model!r}; restore a copy of it"
         )
     return row

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -53,6 +53,16 @@ class Past:
     def snapshots(self, name: str) -> Snapshots:
         """Those of a model."""
         return Snapshots(self.folder / "snapshots" / name)
+
+    def check(self, names: Collection[str]) -> None:
+        """A model with snapshots is one that the journal has made, or the journal is not whole."""
+        for folder in sorted((self.folder / "snapshots").glob("*")):
+            if folder.name not in names and self.snapshots(folder.name).listed():
+                raise BadFile(
+                    f"the journal has no model {folder.name!r}, and there are snapshots of it: "
+                    "the journal was removed or cut off; restore it, "
+                    f"or remove snapshots/{folder.name} to go on"
+                )
 
     def fresh(self, name: str) -> Hosted:
         """As it was made."""
@@ -145,7 +155,11 @@ class Past:
                     left = min(left, rounds - hosted.tallies.rounds)
                     if left <= 0:
                         return
-                hosted.apply(events[done : done + left], ats[done : done + left])
+                refused = hosted.apply(events[done : done + left], ats[done : done + left])
+                for place in refused:
+                    key = events[done + place].key
+                    if key is not None:
+                        hosted.turned_away.append((key, numbers[done + place]))
                 done += left
                 hosted.event = numbers[done - 1]
 

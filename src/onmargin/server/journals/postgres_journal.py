@@ -10,6 +10,7 @@ import msgspec
 
 from ...errors import BadFile, extra
 from ..plain import Plain
+from ..refusals import CannotRead
 from .journal import CREATE, LEARN, UNDO, Key, Row, Undo, checked, mark_of
 
 TABLES = (
@@ -71,9 +72,9 @@ class PostgresJournal:
             with self._psycopg.connect(self.url) as connection:
                 yield connection
         except self._psycopg.Error as error:
-            raise BadFile(f"the journal cannot be read ({_line(error)})") from None
+            raise CannotRead(f"the journal cannot be read ({_line(error)})") from None
 
-    def append(self, rows: Sequence[Row], keys: Sequence[Key]) -> None:
+    def append(self, rows: Sequence[Row], keys: Sequence[Key], freed: Sequence[Key] = ()) -> None:
         """One transaction, flushed."""
         with self._transaction() as connection, connection.cursor() as cursor:
             cursor.executemany(
@@ -82,6 +83,9 @@ class PostgresJournal:
             )
             if keys:
                 cursor.executemany("INSERT INTO onmargin_keys VALUES (%s, %s, %s)", keys)
+            if freed:
+                gone = "DELETE FROM onmargin_keys WHERE model = %s AND key = %s AND event = %s"
+                cursor.executemany(gone, freed)
 
     def probe(self) -> None:
         """A row that is written again and again."""

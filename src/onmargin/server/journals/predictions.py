@@ -13,6 +13,7 @@ import zlib
 from array import array
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from threading import Lock
 from typing import BinaryIO, NamedTuple
@@ -41,10 +42,11 @@ class Segment:
         self.size, self.newest = 0, 0.0
 
     def note(self, number: int, place: int, at: float) -> None:
-        """Numbers left out in between were lost."""
-        while self.first + len(self.places) < number:
+        """Numbers left out in between were lost, unless they come late."""
+        while self.first + len(self.places) <= number:
             self.places.append(LOST)
-        self.places.append(place)
+        if number >= self.first:
+            self.places[number - self.first] = place
         self.newest = max(self.newest, at)
 
 
@@ -69,8 +71,9 @@ class Predictions:
 
     def next(self) -> int:
         """The number of a request."""
-        self.number += 1
-        return self.number
+        with self.lock:
+            self.number += 1
+            return self.number
 
     def note(self, number: int, model: str, body: Callable[[], bytes]) -> None:
         """It will be in a file soon; of too much that waits the oldest is lost."""
@@ -92,6 +95,8 @@ class Predictions:
         try:
             number, place = int(parts[1][:at_most], 16), int(parts[2][:at_most])
         except ValueError:
+            return None
+        if id != f"{start}-{number:x}-{place}":  # one prediction, one id: a label counts once
             return None
         found = None
         with self.lock:
@@ -143,11 +148,11 @@ class Predictions:
                 for one in noted:
                     segment.note(*one)
         except OSError:
-            self._close()
+            self._close()  # (another file is begun when there is room)
         finally:
             with self.lock:
-                for _ in some:
-                    if self.pending and self.pending[0][0] <= some[-1][0]:
+                for done in some:
+                    if self.pending and self.pending[0] is done:
                         self.waiting -= len(self.pending.popleft()[1].body)
 
     def _segment(self, number: int) -> Segment:
@@ -194,9 +199,10 @@ class Predictions:
         self.segments.setdefault(start, []).append(segment)
 
     def _close(self) -> None:
-        if self.file is not None:
-            self.file.close()
-            self.file = None
+        file, self.file = self.file, None
+        if file is not None:
+            with suppress(OSError):  # (what it could not write it tries once more)
+                file.close()
 
     def close(self) -> None:
         """All that waits is written."""

@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 
 from ...errors import BadFile
+from ..refusals import CannotRead
 from .journal import CREATE, LEARN, UNDO, Key, Row, Undo, checked, mark_of
 
 TABLES = """
@@ -41,7 +42,8 @@ class SqliteJournal:
                 raise BadFile(f"{path} has format {format}; this version reads {FORMAT}; update onmargin")
             self.connection.executescript(TABLES)
             self.connection.execute(f"PRAGMA user_version = {FORMAT}")
-            (fine,) = self.connection.execute("PRAGMA quick_check(1)").fetchone()
+            # (not quick_check: a row that an index has lost would be left out in silence)
+            (fine,) = self.connection.execute("PRAGMA integrity_check(1)").fetchone()
             if fine != "ok":
                 raise BadFile(f"{path} is damaged ({fine[:100]}); restore a copy of it")
             opened.pop_all()
@@ -58,7 +60,7 @@ class SqliteJournal:
             raise
         return made
 
-    def append(self, rows: Sequence[Row], keys: Sequence[Key]) -> None:
+    def append(self, rows: Sequence[Row], keys: Sequence[Key], freed: Sequence[Key] = ()) -> None:
         """One transaction, flushed."""
         with self._transaction() as connection:
             connection.executemany(
@@ -67,6 +69,8 @@ class SqliteJournal:
             )
             if keys:
                 connection.executemany("INSERT INTO keys (model, key, event) VALUES (?, ?, ?)", keys)
+            if freed:
+                connection.executemany("DELETE FROM keys WHERE model = ? AND key = ? AND event = ?", freed)
 
     def probe(self) -> None:
         """A row that is written again and again."""
@@ -189,4 +193,4 @@ def damage(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.DatabaseError as error:
-        raise BadFile(f"{path} cannot be read ({error}); restore a copy of it") from None
+        raise CannotRead(f"{path} cannot be read ({error}); restore a copy of it") from None

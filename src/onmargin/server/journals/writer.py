@@ -45,7 +45,7 @@ class Writer:
         self.past, self.journal, self.settings = past, past.journal, past.settings
         self.models, self.last = models, last
         self.clock, self.at = clock, 0.0
-        self.waiting = 0  # examples, those at work included
+        self.waiting = self.heavy = 0  # examples, those at work included; bytes of their requests
         self.trouble: str | None = None  # why the journal cannot be written
         self.behind: dict[str, str] = {}  # models that have not applied what is durable, and why
         self._doubt = False  # the journal may have more than we know of
@@ -59,6 +59,8 @@ class Writer:
 
     def begin(self) -> None:
         """From now on."""
+        for hosted in self.models.values():
+            self._free(hosted)
         self._thread.start()
 
     def moment(self) -> float:
@@ -77,7 +79,10 @@ class Writer:
                 raise CannotWrite(f"{job.name!r} cannot learn ({self.behind[job.name]}); nothing was learned")
             if self.waiting and self.waiting + len(job.events) > self.settings.most_waiting:
                 raise TooBusy(f"{self.waiting} examples wait for the journal; come back in a moment")
+            if self.heavy and self.heavy + job.size > self.settings.most_waiting_bytes:
+                raise TooBusy(f"{self.heavy} bytes wait for the journal; come back in a moment")
             self.waiting += len(job.events)
+            self.heavy += job.size
             self._jobs.append(job)
             self._ready.notify()
 
@@ -179,6 +184,7 @@ class Writer:
                 job.rounds = self.models[job.name].tallies.rounds
         with self._ready:
             self.waiting -= sum(len(job.events) for job in jobs)
+            self.heavy -= sum(job.size for job in jobs)
         acknowledge(jobs)
 
     def _apply(self, row: Row, batch: Batch) -> None:
@@ -200,22 +206,33 @@ class Writer:
                     NotApplied(f"durable, not applied yet ({self.behind[batch.name]}): do not send it again")
                 )
                 return
+        self._free(self.models[batch.name])
         try:
             self.learned(self.models[batch.name], len(batch.events))
         except Exception as error:  # housekeeping
             log.error("after learning", exc_info=error)
+
+    def _free(self, hosted: Hosted) -> None:
+        """What was refused has changed nothing: its key counts when it comes again, put right."""
+        if not hosted.turned_away:
+            return
+        try:
+            self.journal.append([], [], [Key(hosted.name, *one) for one in hosted.turned_away])
+            hosted.turned_away = []
+        except OSError as error:
+            log.warning("keys of examples that were refused are not free yet: %s", _line(error))
 
     def takes(self, fresh: Hosted) -> None:
         """A model that a replay made is the one at work now."""
         self.models[fresh.name] = fresh
         self.behind.pop(fresh.name, None)
 
-    def append(self, rows: Sequence[Row], keys: Sequence[Key]) -> None:
+    def append(self, rows: Sequence[Row], keys: Sequence[Key], freed: Sequence[Key] = ()) -> None:
         """Durable when it returns; health turns bad where it cannot be."""
         if self._doubt and self.catch_up():
             raise CannotWrite("the journal had more than was known; nothing was learned, send it again")
         try:
-            self.journal.append(rows, keys)
+            self.journal.append(rows, keys, freed)
         except OSError as error:
             self.trouble, self._doubt = error.strerror or str(error), True
             try:  # an answer may be lost after all was written
@@ -260,4 +277,7 @@ class Writer:
 
 def _line(error: Exception) -> Exception:
     """A refusal as it is; whatever else, as trouble of ours."""
-    return error if isinstance(error, OnmarginError) else CannotWrite(f"{type(error).__name__}: {error}")
+    if isinstance(error, OnmarginError):
+        return error
+    said = error.strerror if isinstance(error, OSError) else None
+    return CannotWrite(said or f"{type(error).__name__}: {error}")
