@@ -179,6 +179,7 @@ def test_wrong_usage_is_one_line_and_nothing_is_written(tmp_path, capsys):
     data, table = write_svmlight(tmp_path / "a.svm", 20), write_csv(tmp_path / "a.csv", 20)
     (tmp_path / "empty.svm").write_text("")
     (tmp_path / "binary.svm").write_bytes(bytes(range(256)) * 9)
+    (tmp_path / "what.is").write_text("1 1:1\n")
     before = sorted(tmp_path.iterdir())
     for arguments, said in (
         ([data, "--nonsense", "1"], "no parameter 'nonsense'"),
@@ -194,7 +195,10 @@ def test_wrong_usage_is_one_line_and_nothing_is_written(tmp_path, capsys):
         ([data, "--on-error", "shrug"], "on_error='shrug'"),
         ([data, "--task", "queries"], "the data have no queries"),
         ([tmp_path / "none.svm"], "there is no file"),
+        ([tmp_path / "none"], "there is no file"),
+        (["a9b"], "there is no file 'a9b', and no set of that name"),
         ([tmp_path / "what.is"], "is not known by its ending"),
+        ([tmp_path / "what.is"], "give format= (--format) one of"),
         ([tmp_path / "empty.svm"], "no example in it"),
         ([tmp_path / "binary.svm"], "binary.svm, line 1"),
         ([table, "--target", "price"], "there is no column 'price'"),

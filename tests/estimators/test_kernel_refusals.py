@@ -137,6 +137,21 @@ def test_explain_refuses_what_predict_refuses(kernel: str, value: float) -> None
     refuses(model, lambda m: m.explain([value, 1.0, 1.0]), asked=POSITIVE)
 
 
+@pytest.mark.parametrize("average", [False, True])
+def test_values_that_overflow_are_no_answers(average: bool) -> None:
+    given = om.Perceptron(kernel="poly", degree=9, gamma=1.0, average=average)
+    model, by_dicts = given.clone().partial_fit(X, Y, classes=[0, 1]), given.clone()
+    for row, label in zip(X, Y, strict=True):
+        by_dicts.learn_one(dict(enumerate(row)), label)
+    for call in (model.predict, model.decision_function):
+        with pytest.raises(OnmarginError, match="row 7 has kernel values that are not finite; nothing was"):
+            call(spoiled(1e60))
+    for ask in (by_dicts.predict_one, by_dicts.predict_proba_one):
+        with pytest.raises(OnmarginError, match="the kernel values are not finite; nothing was predicted"):
+            ask({0: 1e60, 1: -1e60})
+    assert np.isfinite(model.decision_function(X)).all() and by_dicts.predict_one({0: 1.0}) in (0, 1)
+
+
 @pytest.mark.parametrize(
     "model",
     [perceptron("sigmoid", coef0=-5.0, fit_intercept=False), om.Projectron(kernel="sigmoid", coef0=-5.0),

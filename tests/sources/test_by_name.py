@@ -28,8 +28,11 @@ def test_a_folder_is_known_by_its_first_file(tmp_path):
 
 
 def test_what_is_not_known_is_told(tmp_path):
+    (tmp_path / "data.dat").write_bytes(b"")
     for data, options, kind, said in (
-        ("data.dat", {}, BadInput, "not known by its ending; known are .svm"),
+        (tmp_path / "data.dat", {}, BadInput, "not known by its ending; known are .svm"),
+        ("data.dat", {}, NoFile, "there is no file 'data.dat'"),
+        ("*.dat", {}, NoFile, r"there is no file '\*.dat'"),
         ("data.dat", {"format": "arff"}, BadInput, "format='arff'; wanted one of csv"),
         ("-", {}, BadInput, "give format="), (3, {}, BadInput, "give format="),
         ("none.vw", {}, NoFile, "there is no file 'none.vw'"),

@@ -39,7 +39,10 @@ class DistanceStream(PlacedStream):
 
     def scores(self, x: Example) -> np.ndarray:
         """Scores of one dict, by the average where one is kept."""
-        return self.model.scores(self.row_for(x), 1, self.model.start.average)[0]
+        scores, done = self.model.scores(self.row_for(x), 1, self.model.start.average)
+        if not done:
+            raise BadInput("the kernel values are not finite; nothing was predicted; scale the values")
+        return scores
 
     # ---- the short way
 
@@ -91,4 +94,5 @@ class DistanceStream(PlacedStream):
         support, packer = self.bound_support(), self.packer
         if support is None or not packer.pack(x, ASKING):
             return None
-        return support.scores(packer.rows)
+        scores = support.scores(packer.rows)
+        return scores if scores is not None and np.isfinite(scores).all() else None

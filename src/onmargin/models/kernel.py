@@ -319,7 +319,8 @@ class KernelModel(Model):
                 out[some] = self._block_scores(mine, side, coefficients, centre)
 
             evaluator.by_blocks(count, answer)
-        return out, count
+        fine = np.isfinite(out).all(axis=1)  # (values may overflow where lengths do not)
+        return out, count if fine.all() else int(fine.argmin())
 
     def _as_wide_as(self, rows: Rows) -> Self:
         """Itself, or a copy with columns never met: distances count them, and an answer changes nothing."""

@@ -10,7 +10,7 @@ from typing import Protocol, cast
 
 from ..errors import BadInput, BadType, shown
 from .blocks import Source
-from .opening import Chunks, Paths
+from .opening import Chunks, Paths, every_file
 
 ENDINGS = {
     ".svm": "svmlight", ".svmlight": "svmlight", ".libsvm": "svmlight", ".vw": "vw",
@@ -69,9 +69,11 @@ def format_of(path: object) -> str:
         stem = stem.removesuffix(packed)
     ending = os.path.splitext(stem)[1].lower()
     if ending not in ENDINGS:
+        if "://" not in text:
+            every_file(text)  # (a path that was mistyped has no format either)
         raise BadInput(
             f"the format of {shown(text, 100)} is not known by its ending; known are {', '.join(ENDINGS)}; "
-            f"give format= one of {', '.join(FORMATS)}"
+            f"give format= (--format) one of {', '.join(FORMATS)}"
         )
     return ENDINGS[ending]
 
@@ -95,7 +97,8 @@ def open_source(data: Paths, format: str | None = None, *, follow: bool = False,
     if isinstance(data, str) and data.partition("://")[0] in ADDRESSES and "://" in data:
         if format is None:
             raise BadInput(
-                f"the format of {shown(data, 100)} is not known; give format= one of {', '.join(LINES)}"
+                f"the format of {shown(data, 100)} is not known; give format= (--format) one of "
+                f"{', '.join(LINES)}"
             )
         return _addressed(data, format, options)
     format = format_of(first) if format is None else format

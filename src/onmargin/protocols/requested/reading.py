@@ -11,7 +11,7 @@ from typing import cast
 import numpy as np
 import scipy.sparse as sp
 
-from ...errors import BadFile, BadInput, shown
+from ...errors import BadFile, BadInput, NoFile, shown
 from ...features.steps import FeatureStep
 from ...features.texts import Texts
 from ...sources.blocks import Rows, Source, as_wide
@@ -68,7 +68,7 @@ class Reading:
         self.data, self.options, self.follow = list(data), dict(options or {}), follow
         self.on_error, self.cache = on_error, cache
         self.named = format is None and len(self.data) == 1 and is_set(self.data[0])
-        self.format = "set" if self.named else format_of(self.data[0]) if format is None else format
+        self.format = "set" if self.named else format_of_data(self.data[0]) if format is None else format
         self.labels: list[float] | None = None
         self.features: FeatureStep | None = None
         self._taken: dict[str, object] = {}  # options of the source
@@ -208,6 +208,19 @@ def _task_of_set(name: str) -> str | None:
     from ...sources.datasets import catalogue
 
     return NUMBERS if catalogue.names()[name].task == catalogue.NUMBERS else None
+
+
+def format_of_data(path: str) -> str:
+    """By its ending; a word that is no path may have been meant as a set's name."""
+    try:
+        return format_of(path)
+    except NoFile:
+        if os.sep in path:
+            raise
+        raise NoFile(
+            f"there is no file {shown(path, 100)}, and no set of that name; wanted a path, a glob, '-' for "
+            "standard input, or a name that 'onmargin data list' tells"
+        ) from None
 
 
 def is_set(name: str) -> bool:

@@ -14,10 +14,9 @@ from ...interface.asks import AsksForLabels
 from ...interface.fields import same
 from ...interface.learner import Learner
 from ...results.progress import Progress
-from ...sources.by_name import format_of
 from ..saving.files import load, notes_of
 from .naming import FAMILIES, NUMBERS, QUERIES, TASKS, USUAL, is_of_two, named, parameters_of
-from .reading import Reading, feature_options, is_set, source_options
+from .reading import Reading, feature_options, format_of_data, is_set, source_options
 from .record import Record
 from .training import Model, Moment, Training
 
@@ -122,7 +121,7 @@ class Request:
             return self.format
         if len(self.data) == 1 and is_set(self.data[0]):
             return None
-        return format_of(self.data[0]) if self.data else None
+        return format_of_data(self.data[0]) if self.data else None
 
     def reading(self, task: str | None, options: Parameters) -> Reading:
         def opened(options: Mapping[str, object]) -> Reading:
