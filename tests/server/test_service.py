@@ -455,6 +455,40 @@ def test_readers_see_only_models_that_existed(service):
     assert seen <= possible | {None} and len(seen) > 2
 
 
+def test_texts_weighed_by_those_met_before_are_counted_one_by_one_and_seen_so(tmp_path):
+    """Requests are grouped by chance: what a text weighs must not depend on it, nor on who asks meanwhile."""
+    draw, words = random.Random(1), ["cheap", "pills", "lunch", "noon", "win", "now"]
+    texts = [
+        {"text": " ".join(draw.choices(words, k=3)), "y": draw.choice(["ham", "spam"])} for _ in range(200)
+    ]
+    probe = [{"text": "cheap lunch now"}]
+    service = Service(tmp_path / "served")
+    recipe = {"algorithm": "pa1", "text": {"bits": 10, "idf": True}, "random_state": 1}
+    for name in ("single", "grouped"):
+        service.create(name, recipe)
+    possible = set()
+    for one in texts:
+        service.learn("single", [one]).result()
+        possible.add(service.predict("single", probe)[0]["scores"].get("spam"))
+    seen: set[float | None] = set()
+    over = threading.Event()
+
+    def look():
+        while not over.is_set():
+            seen.add(service.predict("grouped", probe)[0]["scores"].get("spam"))
+
+    reader = threading.Thread(target=look)
+    reader.start()
+    for start in range(0, len(texts), 50):
+        service.learn("grouped", texts[start : start + 50]).result()
+    over.set()
+    reader.join()
+    assert seen <= possible | {None}
+    assert service.predict("grouped", probe)[0]["scores"] == service.predict("single", probe)[0]["scores"]
+    assert [one.wrong for one in service.verify()] == [[], []]
+    service.close()
+
+
 def test_nothing_is_learned_after_the_end(service):
     service.close()
     with pytest.raises(CannotWrite, match="stopping"):

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from pathlib import Path
+from threading import Lock
 from typing import cast
 
 import msgspec
@@ -63,6 +65,9 @@ class Hosted:
 
     def _take(self, learner: Model, features: Text | None) -> None:
         self.learner, self.features, self.wide = learner, features, hasattr(learner, "n_features_in_")
+        # (Where texts are weighed by those met before, counts and weights of one moment belong together.)
+        self.counts_texts = features is not None and features.idf
+        self._moment: Lock | nullcontext[None] = Lock() if self.counts_texts else nullcontext()
         self.decide_one: Decide = getattr(learner, "decide_one", None) or self._answered
         self.decide_each: DecideEach = getattr(learner, "decide_each", None) or self._answered_each
         self.required = float(getattr(learner, "margin", None) or 1.0)
@@ -82,7 +87,9 @@ class Hosted:
         """Answers for rows that were checked, all of one moment; `luck` is for rules with coins."""
         found = []
         rule, delta, named = self.spec.rule, self.spec.delta, self.named
-        for place, (label, scores) in enumerate(self.decide_each(self.dicts(rows))):
+        with self._moment:
+            answers = self.decide_each(self.dicts(rows))
+        for place, (label, scores) in enumerate(answers):
             if rule == "always" or len(scores) < 2:
                 wanted = True
             elif rule == "bernoulli":
@@ -110,6 +117,16 @@ class Hosted:
 
         strict : what is no verdict on an example, as no memory for it, is raised: it may pass.
         """
+        if self.counts_texts and len(events) > 1:  # (groups are made by chance, and would be counted first)
+            return self._one_by_one(events, ats, strict)
+        with self._moment:
+            return self._apply(events, ats, strict)
+
+    def _one_by_one(self, events: Sequence[Event], ats: Sequence[float], strict: bool) -> dict[int, str]:
+        each = (self.apply([event], [at], strict) for event, at in zip(events, ats, strict=True))
+        return {place: one[0] for place, one in enumerate(each) if one}
+
+    def _apply(self, events: Sequence[Event], ats: Sequence[float], strict: bool) -> dict[int, str]:
         passing = (MemoryError, OSError) if strict else ()
         rounds: list[Round] = []
         refused: dict[int, str] = {}
@@ -122,8 +139,7 @@ class Hosted:
         except Exception as error:  # one of them cannot be read: the others are learned
             if len(events) == 1:
                 return {0: _line(error)}
-            each = (self.apply([event], [at], strict) for event, at in zip(events, ats, strict=True))
-            return {place: one[0] for place, one in enumerate(each) if one}
+            return self._one_by_one(events, ats, strict)
         for place, (x, event, at) in enumerate(zip(taken, events, ats, strict=True)):
             y = event.y
             try:
