@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple, Protocol
+
+import msgspec
 
 from ..refusals import CannotRead
 
@@ -94,6 +96,13 @@ def open_journal(folder: Path, url: str | None) -> Journal:
     from ...errors import BadInput
 
     raise BadInput(f"journal={url!r}; wanted a URL that begins with postgresql://, or none")
+
+
+def undos_in(rows: Iterable[Row], model: str) -> list[Undo]:
+    """What these rows take back of a model."""
+    return [
+        Undo(row.first, msgspec.msgpack.decode(row.payload, type=int)) for row in rows if row.model == model
+    ]
 
 
 def mark_of(row: Row) -> int:

@@ -6,12 +6,10 @@ import errno
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-import msgspec
-
 from ...errors import BadFile, extra
 from ..plain import Plain
 from ..refusals import CannotRead
-from .journal import CREATE, LEARN, UNDO, Key, Row, Undo, checked, mark_of
+from .journal import CREATE, LEARN, UNDO, Key, Row, Undo, checked, mark_of, undos_in
 
 TABLES = (
     """CREATE TABLE IF NOT EXISTS onmargin_rows (
@@ -115,8 +113,7 @@ class PostgresJournal:
 
     def undos(self, model: str) -> list[Undo]:
         """In their order."""
-        rows = (row for row in self._of_kind(UNDO) if row.model == model)
-        return [Undo(row.first, msgspec.msgpack.decode(row.payload, type=int)) for row in rows]
+        return undos_in(self._of_kind(UNDO), model)
 
     def _of_kind(self, kind: str) -> list[Row]:
         query = f"SELECT {COLUMNS} FROM onmargin_rows WHERE kind = %s ORDER BY first"

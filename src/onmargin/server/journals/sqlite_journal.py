@@ -8,11 +8,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 
-import msgspec
-
 from ...errors import BadFile
 from ..refusals import CannotRead
-from .journal import CREATE, LEARN, UNDO, Key, Row, Undo, checked, mark_of
+from .journal import CREATE, LEARN, UNDO, Key, Row, Undo, checked, mark_of, undos_in
 
 TABLES = """
 CREATE TABLE IF NOT EXISTS rows (
@@ -128,8 +126,7 @@ class SqliteJournal:
 
     def undos(self, model: str) -> list[Undo]:
         """In their order."""
-        rows = (row for row in self._of_kind(UNDO) if row.model == model)
-        return [Undo(row.first, msgspec.msgpack.decode(row.payload, type=int)) for row in rows]
+        return undos_in(self._of_kind(UNDO), model)
 
     def _of_kind(self, kind: str) -> list[Row]:
         query = f"SELECT {COLUMNS} FROM rows WHERE kind = ? ORDER BY first"
