@@ -6,6 +6,7 @@ import os
 from typing import NamedTuple, Protocol
 
 from ..errors import BadFile, BadInput, shown
+from ..features.piped import last_step, piped
 from ..interface.apart import Known
 from ..interface.learner import Learner
 from ..protocols.saving.files import load, notes_of, save
@@ -57,10 +58,10 @@ class Keeper(Protocol):
 
 
 class CheckpointFile:
-    """A file that holds the last checkpoint alone."""
+    """A file that holds the last checkpoint alone; `features` make the rows that the model takes."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path, features: Value = None) -> None:
+        self.path, self.features = path, features
 
     def __str__(self) -> str:
         return str(self.path)
@@ -72,16 +73,21 @@ class CheckpointFile:
 
     def save(self, point: Checkpoint) -> None:
         """Replace it, in one step."""
-        save(point.model, self.path, notes={NOTE: point.note()})
+        save(behind(self.features, point.model), self.path, notes={NOTE: point.note()})
 
     def load(self) -> tuple[Value, Value]:
         """The model and its note."""
-        return load(self.path), (notes_of(self.path) or {}).get(NOTE)
+        return last_step(load(self.path)), (notes_of(self.path) or {}).get(NOTE)
 
 
-def kept_in(given: Path | Keeper | None) -> Keeper | None:
+def behind(features: Value, model: Value) -> Value:
+    """A model that takes what files hold: behind its features, where there are some."""
+    return model if features is None else piped(features, model)
+
+
+def kept_in(given: Path | Keeper | None, features: Value = None) -> Keeper | None:
     """A path as a keeper; any other keeper as it is."""
-    return CheckpointFile(given) if isinstance(given, str | os.PathLike) else given
+    return CheckpointFile(given, features) if isinstance(given, str | os.PathLike) else given
 
 
 def resumed(path: Keeper, facts: dict[str, Value]) -> Checkpoint:
