@@ -18,7 +18,9 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.multiclass import OneVsRestClassifier
 
 import onmargin as om
+from onmargin.cluster.knowing import asked, known_of, summarise
 from onmargin.cluster.parcel import Change, packed, unpacked
+from onmargin.cluster.partitions import Partition
 from onmargin.errors import BadInput, BadType, ClusterError
 from tests.soaking import either, soaked
 
@@ -242,6 +244,23 @@ def test_odd_partitions(client):
     with pytest.raises(ClusterError, match=r"partition 1: sample_weight\[0\] is -1"):
         bad = [(X, Y, np.ones(120)), (X, Y, -np.ones(120))]
         om.cluster.fit(LEARNER, [dask.delayed(part) for part in bad], client=client)
+
+
+def test_sorted_labels_are_counted_over_blocks_and_partitions():
+    """As on one machine, whose warning is said of a cluster as well: runs go on where a part was cut."""
+    wanted = asked(LEARNER, None, 8, None)
+    for y, runs in (
+        (np.repeat([0, 1, 2], 40), 3),
+        (np.tile([0, 1], 60), 120),
+        (np.repeat(["a", "b"], 60), 2),
+    ):
+        parts = [Partition(number, "") for number in range(3)]
+        some = [[(X[at : at + SIZE], y[at : at + SIZE])] for at in range(0, 120, SIZE)]
+        found = [(part, summarise(part, one, wanted)) for part, one in zip(parts, some, strict=True)]
+        assert known_of(found, LEARNER, None).runs == runs
+    narrow = summarise(parts[1], [(X[:, :3], Y)], wanted)
+    with pytest.raises(BadInput, match="partition 1 has 3 columns, partition 0 4; wanted as many"):
+        known_of([found[0], (parts[1], narrow)], LEARNER, None)
 
 
 def test_a_parcel_of_few_changes_is_small_and_exact():

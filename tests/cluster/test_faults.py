@@ -11,6 +11,7 @@ from typing import Any
 
 import dask
 import numpy as np
+import pandas as pd
 import pytest
 
 import onmargin as om
@@ -185,6 +186,31 @@ def test_a_partition_that_cannot_be_read_is_named_and_skipped(tmp_path, client, 
     without = om.cluster.run(LEARNER, [part for k, part in enumerate(parts) if k != 4], **more)
     assert equal(skipped.model, without.model)
     assert "skipped partition 4" in str(skipped.report)
+
+
+@pytest.mark.parametrize("ending", ["svm", "parquet"])
+def test_what_cannot_be_read_at_the_beginning_is_a_partition_like_any_other(tmp_path, client, ending):
+    """Though the client looks there first: at a bad line, or at a file without its end."""
+    if ending == "svm":
+        lines = [f"{i % 2} 1:{i % 2 + 0.1} 2:{i}\n" for i in range(60)]
+        (tmp_path / "0.svm").write_text("".join(lines[:5] + ["what is this?\n"] + lines[5:]))
+        data, said, more = tmp_path / "0.svm", "line 6, column 1: 'what'", {"parts": 3}
+    else:
+        frame = pd.DataFrame(X, columns=list("abc")).assign(answer=Y)
+        for number in range(3):
+            frame.to_parquet(tmp_path / f"{number}.parquet")
+        for number in (0, 2):
+            whole = (tmp_path / f"{number}.parquet").read_bytes()
+            (tmp_path / f"{number}.parquet").write_bytes(whole[:-20])
+        data, said, more = str(tmp_path / "*.parquet"), "0.parquet' as Parquet", {"target": "answer"}
+    with pytest.raises(ClusterError, match=r"partition \d.*" + (said if ending == "svm" else "as Parquet")):
+        om.cluster.run(LEARNER, data, client=client, sample=0, **more)
+    found = om.cluster.run(LEARNER, data, client=client, sample=0, epochs=1, on_error="skip", **more)
+    assert [said in why for why in found.report.skipped.values()] == [True, False][
+        : len(found.report.skipped)
+    ]
+    assert len(found.report.skipped) == (1 if ending == "svm" else 2)
+    assert str(found.report).count("partition 0 ") == 1  # named once
 
 
 def test_ctrl_c_leaves_everything_as_it_was(client, plain):

@@ -220,7 +220,8 @@ class Engine:
         if not self.skips:
             raise ClusterError(f"{why}; mend it, or leave it out with on_error='skip'") from None
         self.partitions = [other for other in self.partitions if other is not part]
-        self.report.skipped[str(part)] = why
+        names, found = self.report.partitions, {**self.report.skipped, str(part): why}
+        self.report.skipped = {name: found[name] for name in names if name in found}  # (in their order)
 
     def _call(self, function: Value, part: Partition, *arguments: Value, step: str | None = None) -> Value:
         """A task on a partition, which waits for what is computed for it."""

@@ -153,7 +153,10 @@ class Report:
                 f"worker {name}: {sums.rounds:,} examples, {self._word} {sums.error(self.kind):.4f}, "
                 f"{sums.seconds:.1f} s"
             )
-        rows += [f"skipped {name}: {why}" for name, why in self.skipped.items()]
+        rows += [
+            f"skipped {why if why.startswith(name) else f'{name}: {why}'}"
+            for name, why in self.skipped.items()
+        ]
         return "\n".join(rows)
 
     # ---- for files
