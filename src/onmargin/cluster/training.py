@@ -127,7 +127,8 @@ class ClusterTraining:
         found = run(
             self._asked(), [ToldPart(part, self.record.task, begins) for part in self.parts],
             client=self.client, epochs=self.record.passes, mixing=self.mixing, sample=self.sample,
-            checkpoint=self, shuffle=False, resume=self._resumes, on_error=self.request.on_error, tell=self._told,
+            checkpoint=self, shuffle=False, resume=self._resumes, on_error=self.request.on_error,
+            tell=self._told,
         )  # fmt: skip
         self.report = found.report
         if self.request.on_error == "skip" or self.record.format == "vw":  # (else there are none)
