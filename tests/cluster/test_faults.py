@@ -13,9 +13,11 @@ import dask
 import numpy as np
 import pandas as pd
 import pytest
+from distributed import Client
 
 import onmargin as om
-from onmargin.errors import BadInput, ClusterError, NoFile
+from onmargin.errors import BadFile, BadInput, ClusterError, NoFile
+from onmargin.protocols.saving.files import notes_of
 from tests.cluster.processes import WAITS, Processes
 from tests.soaking import SOAKING, either, soaked
 
@@ -131,6 +133,26 @@ def test_a_checkpoint_is_of_the_same_run(tmp_path, client):
     with pytest.raises(BadInput, match="begun with other partitions"):
         om.cluster.fit(LEARNER, data()[1:], client=client, checkpoint=file, resume=True)
     assert om.load(file).predict(X[:1]) in ("yes", "no")  # a model like any other, too
+    model, note = om.load(file), notes_of(file)["cluster"]
+    for forged, beside, word in (
+        (om.Perceptron().fit(X, Y), note, "another model"),
+        (LEARNER.clone().fit(X[:, :2], Y), note, "another model"),
+        (model, note | {"facts": None}, "damaged checkpoint"),
+        (
+            model,
+            note | {"report": note["report"] | {"epochs": [(1, [tuple("abcdefghij")], 0.0, 0)]}},
+            "damaged",
+        ),
+    ):
+        om.save(forged, file, notes={"cluster": beside})
+        with pytest.raises(BadFile, match=word):
+            om.cluster.fit(LEARNER, data(), client=client, checkpoint=file, resume=True)
+    with pytest.raises(BadInput, match="checkpoint=3; wanted the path of a file"):
+        om.cluster.fit(LEARNER, data(), client=client, checkpoint=3)
+    with Client(client.scheduler_info()["address"], set_as_default=False) as closed:
+        pass
+    with pytest.raises(BadInput, match="this Dask client is closed"):
+        om.cluster.fit(LEARNER, data(), client=closed)
 
 
 def test_workers_that_lack_onmargin_or_have_another_version(tmp_path):

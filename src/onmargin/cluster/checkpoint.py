@@ -87,6 +87,8 @@ def behind(features: Value, model: Value) -> Value:
 
 def kept_in(given: Path | Keeper | None, features: Value = None) -> Keeper | None:
     """A path as a keeper; any other keeper as it is."""
+    if given is not None and not isinstance(given, str | os.PathLike) and not hasattr(given, "hint"):
+        raise BadInput(f"checkpoint={shown(given)}; wanted the path of a file")
     return CheckpointFile(given, features) if isinstance(given, str | os.PathLike) else given
 
 
@@ -96,7 +98,7 @@ def resumed(path: Keeper, facts: dict[str, Value]) -> Checkpoint:
     if note is None:
         raise BadFile(f"{path} is no checkpoint of a cluster; wanted the file that checkpoint= named")
     try:
-        then, report = note["facts"], Report.restored(note["report"])
+        then, report = dict(note["facts"]), Report.restored(note["report"])
         found = Checkpoint(model, Known(*note["known"]), then, report, bool(note["converged"]))
     except (KeyError, TypeError, ValueError) as error:
         raise BadFile(f"{path} is a damaged checkpoint ({shown(str(error))}); begin anew") from None
@@ -107,3 +109,13 @@ def resumed(path: Keeper, facts: dict[str, Value]) -> Checkpoint:
                 f"({shown(facts.get(name))}); resume with the same, or begin anew"
             )
     return found
+
+
+def require_of(point: Checkpoint, estimator: Learner, partitions: int, where: str) -> None:
+    """Refuse a model that is none of this run, whatever the note beside it says."""
+    model, known, report = point.model, point.known, point.report
+    same = type(model) is type(estimator) and getattr(model, "n_features_in_", -1) >= known.width
+    if same and estimator.kind == "labels" and not known.sets:  # (it may have grown since)
+        same = list(model.known_labels())[: len(known.labels)] == list(known.labels)
+    if not same or (report.kind, len(report.partitions)) != (estimator.kind, partitions):
+        raise BadFile(f"{where} holds another model than the one its run had; begin anew")

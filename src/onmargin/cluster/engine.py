@@ -93,6 +93,8 @@ class Engine:
         self._set(settings, target)
         self.job.seed = seed_of(self.model)
         self.partitions = [part for part in self.partitions if str(part) not in self.report.skipped]
+        if not self.partitions:
+            raise ClusterError("no partition is left that can be read")
 
     def _set(self, settings: dict[str, Value], target: Value) -> None:
         self.settings, self.every = settings, settings["mix_every"]

@@ -9,7 +9,7 @@ from ..interface.apart import finished, refuse_apart
 from ..interface.learner import Learner
 from ..protocols.saving.files import described
 from ..sources.blocks import require_on_error
-from .checkpoint import Keeper, Path, behind, kept_in, resumed
+from .checkpoint import Keeper, Path, behind, kept_in, require_of, resumed
 from .classes import is_one_vs_rest
 from .engine import Engine, Tell
 from .library import Value
@@ -91,7 +91,9 @@ def run(
             engine.look(settings, target, classes)
             return Run(behind(features, engine.of_classes(estimator)), engine.report)
         if resume and keeper is not None:
-            engine.take(resumed(keeper, settings), settings, target)
+            point = resumed(keeper, settings)
+            require_of(point, alone, len(partitions), str(keeper))
+            engine.take(point, settings, target)
         else:
             engine.begin(settings, target, classes)
         engine.run(keeper)

@@ -32,6 +32,10 @@ class Line(NamedTuple):
         )  # fmt: skip
 
 
+KINDS: tuple[Callable[[Value], Value], ...] = (int, str, str, int, int, int, float, float, int, bool)
+"""Of the fields of a line, as a file must have them."""
+
+
 class Sum(NamedTuple):
     """Lines added up."""
 
@@ -177,9 +181,16 @@ class Report:
         """The same again."""
         found = cls(state["kind"], state["partitions"], state["mixing"])
         found.skipped = dict(state["skipped"])
-        found.sample = None if state["sample"] is None else Sample(*state["sample"])
+        if state["sample"] is not None:
+            rows, errors = state["sample"]
+            found.sample = Sample(int(rows), tuple(map(float, errors)))
         found.epochs = [
-            Epoch(number, tuple(Line(*line) for line in lines), seconds, moved)
+            Epoch(int(number), tuple(map(_line, lines)), float(seconds), int(moved))
             for number, lines, seconds, moved in state["epochs"]
         ]
         return found
+
+
+def _line(values: Sequence[Value]) -> Line:
+    """From a file."""
+    return Line(*(kind(value) for kind, value in zip(KINDS, values, strict=True)))
