@@ -23,6 +23,7 @@ from .mixing import (
     Job,
     Learned,
     Stretch,
+    forget,
     head,
     hold,
     in_sequence,
@@ -119,6 +120,8 @@ class Engine:
             if keeper is not None:
                 keeper.save(self.checkpoint())
             self._say(number, len(self.partitions), line)
+        if self.every:
+            self.client.run(forget, self.name, on_error="ignore")
 
     def _epoch(self, number: int) -> Epoch:
         """All blocks of all partitions, mixed once, or after every so many of them."""
