@@ -246,6 +246,20 @@ def test_odd_partitions(client):
         om.cluster.fit(LEARNER, [dask.delayed(part) for part in bad], client=client)
 
 
+@pytest.mark.parametrize(
+    ("example", "told"),
+    [
+        (({"a": "red"}, 1), "feature 'a' is 'red'; wanted a finite number"),
+        (({"a": np.nan}, 1), "feature 'a' is nan; wanted a finite number"),
+        (({"a": 1.0}, 1, -1), "the weight is -1; wanted a finite number of at least 0"),
+        (({"a": 1.0}, [1, 2]), r"the label is \[1, 2\]; wanted a text"),
+    ],
+)
+def test_dicts_that_no_learner_takes_are_told_before_anything_is_fixed(example, told):
+    with pytest.raises(ClusterError, match=f"^partition 3: {told}"):
+        summarise(Partition(3, ""), [[({"a": True}, 1), example]], asked(LEARNER, None, 8, None))
+
+
 def test_sorted_labels_are_counted_over_blocks_and_partitions():
     """As on one machine, whose warning is said of a cluster as well: runs go on where a part was cut."""
     wanted = asked(LEARNER, None, 8, None)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
-from ..errors import BadInput, shown
+from ..errors import BadInput, as_float, shown
 from ..interface.apart import Known
 from ..interface.labels import in_order, items, listed
 from ..interface.learner import Learner
@@ -69,11 +70,11 @@ def _summary(partition: Partition, computed: Sequence[Value], asked: Asked) -> S
     for block in Reader(partition, computed, asked.rows, asked.target):
         if isinstance(block, list):
             for x, y, *weight in block:
-                if not weight or weight[0] > 0:
+                if not weight or _weight(weight[0]) > 0:
                     names.update(dict.fromkeys(x))
-                    lengths.add([sum(float(value) ** 2 for value in x.values())])
+                    lengths.add([_squared(x)])
                     if asked.kind == "labels":
-                        counts[y] += 1
+                        counts[_hashed(y)] += 1
             found = found._replace(by_name=True, names=tuple(names), width=len(names))
             continue
         weights = checked_weights(block.weights, height(block.rows))
@@ -92,6 +93,33 @@ def _summary(partition: Partition, computed: Sequence[Value], asked: Asked) -> S
             break
     return found._replace(
         rows=lengths.rows, squares=tuple(lengths.kept), stride=lengths.stride, labels=tuple(counts.items())
+    )
+
+
+def _squared(x: Mapping[Value, Value]) -> float:
+    """|x|^2 of a dict; what no learner takes is found here, before its partition has a say in anything."""
+    total = 0.0
+    for name, value in x.items():
+        number = float(value) if isinstance(value, bool | np.bool_) else as_float(value)
+        if not math.isfinite(number):
+            raise BadInput(f"feature {shown(name)} is {shown(value)}; wanted a finite number")
+        total += number * number
+    return total
+
+
+def _weight(given: Value) -> float:
+    number = as_float(given)
+    if not 0 <= number < math.inf:
+        raise BadInput(f"the weight is {shown(given)}; wanted a finite number of at least 0")
+    return number
+
+
+def _hashed(label: Value) -> Value:
+    if isinstance(label, Hashable):
+        return label
+    raise BadInput(
+        f"the label is {shown(label)}; wanted a text, a number or a bool (sets of labels: blocks with an "
+        "indicator matrix y)"
     )
 
 
