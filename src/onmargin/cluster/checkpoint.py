@@ -14,6 +14,7 @@ from .library import Value
 from .report import Report
 
 NOTE = "cluster"  # under which it lies beside the model
+SKIP = "on_error='skip'"
 
 Path = str | os.PathLike[str]
 
@@ -48,6 +49,11 @@ class Keeper(Protocol):
         """How to go on, for whoever reads that a run was stopped."""
         ...
 
+    @property
+    def skip_by(self) -> str:
+        """How to leave a partition out, for whoever reads that it stopped a run."""
+        ...
+
     def save(self, point: Checkpoint) -> None:
         """In one step: it is there whole, or as it was."""
         ...
@@ -59,6 +65,8 @@ class Keeper(Protocol):
 
 class CheckpointFile:
     """A file that holds the last checkpoint alone; `features` make the rows that the model takes."""
+
+    skip_by = SKIP
 
     def __init__(self, path: Path, features: Value = None) -> None:
         self.path, self.features = path, features

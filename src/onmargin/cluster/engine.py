@@ -61,11 +61,12 @@ class Engine:
 
     def __init__(
         self, client: Client, estimator: Learner, partitions: list[Partition], on_error: str,
-        tell: Tell | None, epochs: int, hint: str,
+        tell: Tell | None, epochs: int, hint: str, skip_by: str,
     ) -> None:  # fmt: skip
         self.client, self.estimator, self.partitions = client, estimator, partitions
         self.count = len(partitions)
         self.skips, self.tell, self.epochs, self.hint = on_error == "skip", tell, epochs, hint
+        self.skip_by = skip_by
         self.workers = Workers(client)
         self.name, self.steps = uuid.uuid4().hex[:8], 0
         self.converged = False
@@ -223,7 +224,7 @@ class Engine:
         if part is None:
             raise ClusterError(why) from None
         if not self.skips:
-            raise ClusterError(f"{why}; mend it, or leave it out with on_error='skip'") from None
+            raise ClusterError(f"{why}; mend it, or leave it out with {self.skip_by}") from None
         self.partitions = [other for other in self.partitions if other is not part]
         names, found = self.report.partitions, {**self.report.skipped, str(part): why}
         self.report.skipped = {name: found[name] for name in names if name in found}  # (in their order)

@@ -9,7 +9,7 @@ from ..interface.apart import finished, refuse_apart
 from ..interface.learner import Learner
 from ..protocols.saving.files import described
 from ..sources.blocks import require_on_error
-from .checkpoint import Keeper, Path, behind, kept_in, require_of, resumed
+from .checkpoint import SKIP, Keeper, Path, behind, kept_in, require_of, resumed
 from .classes import is_one_vs_rest
 from .engine import Engine, Tell
 from .library import Value
@@ -84,7 +84,8 @@ def run(
             "partitions": [partition.name for partition in partitions],
             "estimator": described(alone),
         }  # fmt: skip
-        engine = Engine(client, alone, partitions, on_error, tell, int(epochs), hint)
+        skip_by = SKIP if keeper is None else keeper.skip_by
+        engine = Engine(client, alone, partitions, on_error, tell, int(epochs), hint, skip_by)
         if alone is not estimator:
             if keeper is not None:
                 raise BadInput("a learner for each class keeps no checkpoint; leave checkpoint= out")

@@ -157,6 +157,8 @@ class ClusterTraining:
 
     # ---- a Keeper of checkpoints
 
+    skip_by = "--on-error skip"
+
     @property
     def hint(self) -> str:
         """How to go on."""
