@@ -9,6 +9,9 @@ from typing import NamedTuple
 from .library import Value
 
 
+SHOWN = 20  # workers that have a line in what is printed
+
+
 class Line(NamedTuple):
     """What one partition came to in one stretch: every example was answered before it was learned."""
 
@@ -152,11 +155,12 @@ class Report:
             rows.append(row)
         if self.sample is not None:
             rows.append(f"in sequence: one learner on a sample of {self.sample.rows:,} examples")
-        for name, sums in self.by_worker().items():
-            rows.append(
-                f"worker {name}: {sums.rounds:,} examples, {self._word} {sums.error(self.kind):.4f}, "
-                f"{sums.seconds:.1f} s"
-            )
+        workers = self.by_worker()
+        for name, sums in list(workers.items())[:SHOWN]:
+            said = f", {self._word} {sums.error(self.kind):.4f}" if sums.rounds else ""
+            rows.append(f"worker {name}: {sums.rounds:,} examples{said}, {sums.seconds:.1f} s")
+        if len(workers) > SHOWN:
+            rows.append(f"and {len(workers) - SHOWN:,} workers more (by_worker() has all)")
         rows += [
             f"skipped {why if why.startswith(name) else f'{name}: {why}'}"
             for name, why in self.skipped.items()
