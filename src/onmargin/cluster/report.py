@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 from .library import Value
 
-
 SHOWN = 20  # workers that have a line in what is printed
 
 
