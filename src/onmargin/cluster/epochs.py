@@ -73,7 +73,7 @@ def run(
     if tell is not None and not callable(tell):
         raise BadInput(f"tell={shown(tell)}; wanted a function of a Moment")
     client = client_of(client)
-    partitions = partitions_of(data, target, options)
+    partitions = partitions_of(data, target, options, strict=on_error != "skip")
     features = features_of(partitions)
     keeper = kept_in(checkpoint, features)
     hint = "begin anew" if keeper is None else keeper.hint

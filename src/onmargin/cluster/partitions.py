@@ -39,11 +39,13 @@ class Partition:
         return Partition(self.number, self.name, self.given)
 
 
-def partitions_of(data: Value, target: Value, options: dict[str, Value]) -> list[Partition]:
+def partitions_of(
+    data: Value, target: Value, options: dict[str, Value], strict: bool = True
+) -> list[Partition]:
     """The partitions of whatever data may be; what cannot be read by workers is refused in one line."""
     if are_paths(data):
         asked = options if target is None else {**options, "target": target}
-        return [Partition(n, str(part), part) for n, part in enumerate(split(data, **asked))]
+        return [Partition(n, str(part), part) for n, part in enumerate(split(data, strict=strict, **asked))]
     if options:
         raise BadInput(f"{', '.join(sorted(options))}= is for paths, which are split here; leave it out")
     parts = list(data) if isinstance(data, list | tuple) else [data]

@@ -106,6 +106,7 @@ def split(
     format: str | None = None,
     parts: int | None = None,
     bytes_per_part: int = BYTES,
+    strict: bool = True,
     **options: object,
 ) -> list[Part]:
     """Files as a list of parts, in order, which together hold the same rows, each read where it is asked for.
@@ -116,9 +117,9 @@ def split(
     Files of lines are cut where lines end, Parquet between row groups (by their unpacked size). A packed
     file is one part, and so is CSV whose values may go over lines (newlines=True). Only the beginning is
     read: what it tells (do indices begin with 0? which columns are numbers? are labels numbers?) holds in
-    every part, and `features` learn from the first block alone. What cannot be read there is told by the part
-    it is in, when that is read. Parts of svmlight are as wide as their
-    widest row: give `columns`, or take the most that `Part.glance` finds, for `Part.as_wide`.
+    every part, and `features` learn from the first block alone. What cannot be read there is an error
+    now; strict=False: it is told by the part it is in, when that is read. Parts of svmlight are as wide as
+    their widest row: give `columns`, or take the most that `Part.glance` finds, for `Part.as_wide`.
 
     >>> import onmargin as om, tempfile, pathlib
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "rows.svm"
@@ -142,8 +143,10 @@ def split(
     try:
         pattern = _begun(streamed(named, format, dict(options)), named[0])
     except BadFile as error:
+        if strict:
+            raise
         pattern = _begun_despite(error, named, format, dict(options))
-    sizes = {file: _sizes(file, pattern) for file in named}
+    sizes = {file: _sizes(file, pattern, strict) for file in named}
     if parts is not None:
         bytes_per_part = max(1, -(-sum(map(sum, sizes.values())) // parts))
     return [
@@ -198,13 +201,15 @@ def _beginning(file: str) -> LineRange:
     return LineRange(file, 0, *line_starts(file, [min(BEGINNING, os.path.getsize(file))]))
 
 
-def _sizes(file: str, pattern: Source) -> list[int]:
+def _sizes(file: str, pattern: Source, strict: bool) -> list[int]:
     """Bytes of what is not to be cut; a file of lines can be cut anywhere, one that is bad nowhere."""
     if not isinstance(pattern.format, ParquetFiles):
         return [os.path.getsize(file)]
     try:
         return group_bytes(file)
     except BadFile:
+        if strict:
+            raise
         return [os.path.getsize(file)]  # (who reads it says what is wrong)
 
 
