@@ -12,6 +12,8 @@ import pytest
 import scipy.sparse as sp
 
 import onmargin as om
+from onmargin.cluster.training import ToldPart
+from onmargin.errors import BadInput
 from onmargin.protocols.saving.files import notes_of
 from tests.cluster.processes import Processes
 
@@ -140,6 +142,16 @@ def test_what_cannot_be_is_one_line(tmp_path, capsys, options, told):
     done = within(capsys, "learn", data, *options)
     assert done.returncode == 2 and done.stdout == ""
     assert done.stderr.startswith(f"onmargin: {told}") and done.stderr.count("\n") == 1
+
+
+def test_an_index_that_nobody_means_makes_no_model_of_many_gigabytes(tmp_path):
+    """As without a cluster: it is told before any such array is made, by who reads that part."""
+    path = tmp_path / "far.svm"
+    path.write_text("1 1:1\n-1 2000000000:1\n")
+    (part,) = om.sources.split(path)
+    with pytest.raises(BadInput, match=r"index 2000000000, and .* 14 GiB \(--columns 2000000000 says"):
+        next(ToldPart(part, "classes", 1).blocks())
+    assert next(ToldPart(part, "classes").blocks()).rows.shape == (2, 2_000_000_000)
 
 
 def test_nobody_there_and_no_dask(tmp_path, capsys, monkeypatch):

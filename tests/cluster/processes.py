@@ -12,6 +12,8 @@ from typing import Any, Self
 
 from distributed import Client
 
+import onmargin as om
+
 ROOT = Path(__file__).resolve().parents[2]
 WAITS = 60.0
 
@@ -27,7 +29,8 @@ class Processes:
     def __init__(self, folder: Path, workers: int = 2, failures: int | None = None) -> None:
         self.file, self.count = folder / "scheduler.json", workers
         self.workers: dict[str, subprocess.Popen[bytes]] = {}
-        self.environment = os.environ | {"PYTHONPATH": str(ROOT)}
+        ours = Path(om.__file__).parents[1]  # (the one under test, wherever it was taken from)
+        self.environment = os.environ | {"PYTHONPATH": f"{ours}{os.pathsep}{ROOT}"}
         if failures is not None:
             self.environment["DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES"] = str(failures)
         self.log = (folder / "log").open("wb")

@@ -18,7 +18,9 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.multiclass import OneVsRestClassifier
 
 import onmargin as om
+from onmargin.cluster.knowing import asked, known_of, summarise
 from onmargin.cluster.parcel import Change, packed, unpacked
+from onmargin.cluster.partitions import Partition
 from onmargin.errors import BadInput, BadType, ClusterError
 from tests.soaking import either, soaked
 
@@ -91,6 +93,53 @@ def test_files_are_read_by_the_workers(client, tmp_path):
     assert np.array_equal(found.coef_, again.coef_) and np.array_equal(found.coef_, hand.coef_)
     answers = om.cluster.predict(found, str(path), parts=3)
     assert np.array_equal(np.concatenate(client.compute(answers, sync=True)), found.predict(X))
+
+
+def test_tables_in_files_have_their_target_and_come_back_behind_their_features(client, tmp_path):
+    """The target is the one asked for, not one guessed; answers of raw rows are those of rows in memory."""
+    frame = pd.DataFrame(
+        {"price": np.where(Y > 0, "high", "low"), **dict(zip(NAMES, 9 * X.T + 3, strict=True))}
+    )
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    frame.to_parquet(tmp_path / "rows.parquet", row_group_size=SIZE)
+    file, csv = tmp_path / "run.onm", str(tmp_path / "rows.csv")
+    more: dict[str, Any] = {"client": client, "target": "price", "parts": 3}
+    found = om.cluster.fit(LEARNER, tmp_path / "rows.parquet", epochs=2, checkpoint=file, **more)
+    assert list(found.classes_) == ["high", "low"] and found.score(frame[NAMES], frame["price"]) > 0.85
+    for model in (found, om.load(file)):
+        answers = om.cluster.predict(model, csv, target="price", parts=2)
+        got = np.concatenate(client.compute(answers, sync=True))
+        assert np.array_equal(got, found.predict(frame[NAMES]))
+    with pytest.raises(BadInput, match="there is no column 'cost'"):
+        om.cluster.fit(LEARNER, csv, client=client, target="cost")
+    with pytest.raises(BadInput, match="begun with other target"):
+        om.cluster.fit(
+            LEARNER, tmp_path / "rows.parquet", checkpoint=file, resume=True, **more | {"target": "f0"}
+        )
+    best = om.cluster.sweep(LEARNER, {"C": [0.1, 1.0]}, csv, **more).best_model
+    assert best.score(frame[NAMES], frame["price"]) > 0.85
+    with pytest.raises(BadInput, match="columns are scaled before a learner sees them.*om.cluster.fit"):
+        om.cluster.predict(om.Perceptron().fit(X, Y), csv, target="price")
+    table = om.features.Table().fit(frame[NAMES])
+    rows = table.transform(frame[NAMES])
+    alone = om.Perceptron(random_state=0).fit(rows, frame["price"])
+    answers = om.cluster.predict(alone, csv, target="price", features=table, parts=2)
+    assert np.array_equal(np.concatenate(client.compute(answers, sync=True)), alone.predict(rows))
+    assert np.array_equal(table.transform(frame[NAMES]), rows)  # it has learned nothing from those rows
+
+
+def test_labels_are_told_once(client):
+    """A target that stays among the columns would be learned from, and its error would be 0."""
+    frame = dd.from_pandas(FRAME.assign(label=Y), npartitions=3)
+    y = dd.from_pandas(pd.Series(Y), npartitions=3)
+    for data, target, told in (
+        ((frame, y), "label", "target='label' is for data that hold their labels"),
+        (frame, "lable", "there is no column 'lable'; the columns are"),
+        (frame, None, "a dataframe alone does not tell its labels"),
+        (da.from_array(X, chunks=(SIZE, -1)), None, "an array alone has no labels"),
+    ):
+        with pytest.raises(BadInput, match=told):
+            om.cluster.fit(LEARNER, data, client=client, target=target)
 
 
 def test_answers_are_lazy_and_those_of_the_model(client, by_blocks):
@@ -195,6 +244,37 @@ def test_odd_partitions(client):
     with pytest.raises(ClusterError, match=r"partition 1: sample_weight\[0\] is -1"):
         bad = [(X, Y, np.ones(120)), (X, Y, -np.ones(120))]
         om.cluster.fit(LEARNER, [dask.delayed(part) for part in bad], client=client)
+
+
+@pytest.mark.parametrize(
+    ("example", "told"),
+    [
+        (({"a": "red"}, 1), "feature 'a' is 'red'; wanted a finite number"),
+        (({"a": np.nan}, 1), "feature 'a' is nan; wanted a finite number"),
+        (({"a": 1.0}, 1, -1), "the weight is -1; wanted a finite number of at least 0"),
+        (({"a": 1.0}, [1, 2]), r"the label is \[1, 2\]; wanted a text"),
+    ],
+)
+def test_dicts_that_no_learner_takes_are_told_before_anything_is_fixed(example, told):
+    with pytest.raises(ClusterError, match=f"^partition 3: {told}"):
+        summarise(Partition(3, ""), [[({"a": True}, 1), example]], asked(LEARNER, None, 8, None))
+
+
+def test_sorted_labels_are_counted_over_blocks_and_partitions():
+    """As on one machine, whose warning is said of a cluster as well: runs go on where a part was cut."""
+    wanted = asked(LEARNER, None, 8, None)
+    for y, runs in (
+        (np.repeat([0, 1, 2], 40), 3),
+        (np.tile([0, 1], 60), 120),
+        (np.repeat(["a", "b"], 60), 2),
+    ):
+        parts = [Partition(number, "") for number in range(3)]
+        some = [[(X[at : at + SIZE], y[at : at + SIZE])] for at in range(0, 120, SIZE)]
+        found = [(part, summarise(part, one, wanted)) for part, one in zip(parts, some, strict=True)]
+        assert known_of(found, LEARNER, None).runs == runs
+    narrow = summarise(parts[1], [(X[:, :3], Y)], wanted)
+    with pytest.raises(BadInput, match="partition 1 has 3 columns, partition 0 4; wanted as many"):
+        known_of([found[0], (parts[1], narrow)], LEARNER, None)
 
 
 def test_a_parcel_of_few_changes_is_small_and_exact():

@@ -11,10 +11,13 @@ from typing import Any
 
 import dask
 import numpy as np
+import pandas as pd
 import pytest
+from distributed import Client
 
 import onmargin as om
-from onmargin.errors import BadInput, ClusterError, NoFile
+from onmargin.errors import BadFile, BadInput, ClusterError, NoFile
+from onmargin.protocols.saving.files import notes_of
 from tests.cluster.processes import WAITS, Processes
 from tests.soaking import SOAKING, either, soaked
 
@@ -130,6 +133,26 @@ def test_a_checkpoint_is_of_the_same_run(tmp_path, client):
     with pytest.raises(BadInput, match="begun with other partitions"):
         om.cluster.fit(LEARNER, data()[1:], client=client, checkpoint=file, resume=True)
     assert om.load(file).predict(X[:1]) in ("yes", "no")  # a model like any other, too
+    model, note = om.load(file), notes_of(file)["cluster"]
+    for forged, beside, word in (
+        (om.Perceptron().fit(X, Y), note, "another model"),
+        (LEARNER.clone().fit(X[:, :2], Y), note, "another model"),
+        (model, note | {"facts": None}, "damaged checkpoint"),
+        (
+            model,
+            note | {"report": note["report"] | {"epochs": [(1, [tuple("abcdefghij")], 0.0, 0)]}},
+            "damaged",
+        ),
+    ):
+        om.save(forged, file, notes={"cluster": beside})
+        with pytest.raises(BadFile, match=word):
+            om.cluster.fit(LEARNER, data(), client=client, checkpoint=file, resume=True)
+    with pytest.raises(BadInput, match="checkpoint=3; wanted the path of a file"):
+        om.cluster.fit(LEARNER, data(), client=client, checkpoint=3)
+    with Client(client.scheduler_info()["address"], set_as_default=False) as closed:
+        pass
+    with pytest.raises(BadInput, match="this Dask client is closed"):
+        om.cluster.fit(LEARNER, data(), client=closed)
 
 
 def test_workers_that_lack_onmargin_or_have_another_version(tmp_path):
@@ -185,6 +208,31 @@ def test_a_partition_that_cannot_be_read_is_named_and_skipped(tmp_path, client, 
     without = om.cluster.run(LEARNER, [part for k, part in enumerate(parts) if k != 4], **more)
     assert equal(skipped.model, without.model)
     assert "skipped partition 4" in str(skipped.report)
+
+
+@pytest.mark.parametrize("ending", ["svm", "parquet"])
+def test_what_cannot_be_read_at_the_beginning_is_a_partition_like_any_other(tmp_path, client, ending):
+    """Though the client looks there first: at a bad line, or at a file without its end."""
+    if ending == "svm":
+        lines = [f"{i % 2} 1:{i % 2 + 0.1} 2:{i}\n" for i in range(60)]
+        (tmp_path / "0.svm").write_text("".join(lines[:5] + ["what is this?\n"] + lines[5:]))
+        data, said, more = tmp_path / "0.svm", "line 6, column 1: 'what'", {"parts": 3}
+    else:
+        frame = pd.DataFrame(X, columns=list("abc")).assign(answer=Y)
+        for number in range(3):
+            frame.to_parquet(tmp_path / f"{number}.parquet")
+        for number in (0, 2):
+            whole = (tmp_path / f"{number}.parquet").read_bytes()
+            (tmp_path / f"{number}.parquet").write_bytes(whole[:-20])
+        data, said, more = str(tmp_path / "*.parquet"), "0.parquet' as Parquet", {"target": "answer"}
+    with pytest.raises(BadFile, match=said):
+        om.cluster.run(LEARNER, data, client=client, sample=0, **more)
+    found = om.cluster.run(LEARNER, data, client=client, sample=0, epochs=1, on_error="skip", **more)
+    assert [said in why for why in found.report.skipped.values()] == [True, False][
+        : len(found.report.skipped)
+    ]
+    assert len(found.report.skipped) == (1 if ending == "svm" else 2)
+    assert str(found.report).count("partition 0 ") == 1  # named once
 
 
 def test_ctrl_c_leaves_everything_as_it_was(client, plain):

@@ -13,9 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import onmargin as om
+from onmargin.cluster import mixing as workers_side
 from onmargin.cluster.mixing import Job, Stretch, in_tree, learn, mix
 from onmargin.cluster.parcel import packed, unpacked
-from onmargin.cluster.partitions import Partition
+from onmargin.cluster.partitions import Partition, Reader
+from onmargin.cluster.report import Epoch, Line, Report
 from onmargin.interface.apart import Known, begun, finished
 from tests.cluster.plain_mixing import perceptrons, reduced
 from tests.soaking import either
@@ -236,6 +238,36 @@ def test_separable_data_converge_and_the_run_ends(client):
     text = str(done.report)
     assert "in sequence" in text and all(len(line) <= 80 for line in text.splitlines())
     assert set(done.report.by_worker()) <= {"0", "1"} and len(done.report.by_partition()) == 3
+
+
+def test_a_report_of_many_workers_is_short():
+    """A line for some of them, without an error for who had nothing to learn."""
+    found = Report("labels", ["0"] * 30, "uniform")
+    lines = [Line(n, "", f"w{n:02}", 10 * (n > 0), n > 0, n > 0, 0.0, 0.1, 1) for n in range(30)]
+    found.epochs = [Epoch(1, tuple(lines), 0.5, 0)]
+    text = str(found).splitlines()
+    assert text[2:4] == ["worker w00: 0 examples, 0.1 s", "worker w01: 10 examples, error 0.1000, 0.1 s"]
+    assert text[-1] == "and 10 workers more (by_worker() has all)" and len(text) == 23
+    assert str(Report.restored(found.state())) == str(found)
+
+
+def test_a_worker_lets_go_of_what_it_reads_no_further(monkeypatch):
+    """Partitions that others went on with, of earlier epochs, of runs that are over, and above a number."""
+    found: dict[Any, Any] = {}
+    monkeypatch.setattr(workers_side, "_OPEN", found)
+    monkeypatch.setattr(workers_side, "MOST_OPEN", 4)
+    reader = Reader(Partition(0, ""), [(X, Y)], 10, None)
+    for number in range(3):
+        workers_side._leave_open(("a", 1, number), reader)
+    workers_side._leave_open(("b", 1, 0), reader)
+    assert len(found) == 4
+    workers_side._leave_open(("a", 2, 1), reader)
+    assert list(found) == [("b", 1, 0), ("a", 2, 1)]
+    for number in range(5):
+        workers_side._leave_open(("c", 1, number), reader)
+    assert list(found) == [("c", 1, number) for number in range(1, 5)]
+    workers_side.forget("c")
+    assert not found
 
 
 def test_equal_models_are_mixed_to_the_same():

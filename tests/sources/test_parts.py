@@ -217,6 +217,8 @@ def test_packed_files_and_values_over_lines_are_one_part_each(tmp_path):
     assert in_parts([part])[0][0][:2] == ["one\ntwo", "three"]
     with pytest.raises(BadFile, match=r"over.csv, line 2, column 1: .*every quote closed in its line"):
         om.sources.split(over, parts=9, text="text")
+    with pytest.raises(BadFile, match=r"over.csv, line 2, column 1: .*every quote closed in its line"):
+        in_parts(om.sources.split(over, parts=9, text="text", strict=False))
 
 
 def test_a_file_that_changed_or_went_is_told(tmp_path):

@@ -64,7 +64,7 @@ def learn_apart(
             if record.rows:
                 remark(f"resumed after {_many(record.finished, 'epoch')}")
             training.run()
-        say(training.model, record, request, out, says_saved)
+        say(training.model, record, request, out, says_saved, training.runs)
         assert training.report is not None
         out.result(str(training.report), {"event": "cluster", "cluster": address, **_facts(training.report)})
         whole = training.whole

@@ -47,10 +47,15 @@ class Bar:
             return
         record = moment.record
         rate = record.rows / record.seconds if record.seconds > 0 else 0.0
-        said = f"{_short(record.rows)} rows {_short(rate)}/s {record.tally.word} {record.tally.average:.4f}"
+        said = (
+            ""
+            if not record.rows
+            else f"{_short(record.rows)} rows {_short(rate)}/s {record.tally.word} {record.tally.average:.4f}"
+        )
         total = None if moment.total is None else moment.total * record.passes
         done = moment.read + record.finished * (moment.total or 0)
-        what = f"pass {record.finished + 1}/{record.passes}" if record.passes > 1 else "learning"
+        number = min(record.finished + 1, record.passes)  # (what is done after the last pass is of it)
+        what = f"pass {number}/{record.passes}" if record.passes > 1 else "learning"
         self._bar.update(self._line, description=what, completed=done, total=total, said=said)
 
 

@@ -6,6 +6,7 @@ import os
 from typing import NamedTuple, Protocol
 
 from ..errors import BadFile, BadInput, shown
+from ..features.piped import last_step, piped
 from ..interface.apart import Known
 from ..interface.learner import Learner
 from ..protocols.saving.files import load, notes_of, save
@@ -13,6 +14,7 @@ from .library import Value
 from .report import Report
 
 NOTE = "cluster"  # under which it lies beside the model
+SKIP = "on_error='skip'"
 
 Path = str | os.PathLike[str]
 
@@ -47,6 +49,11 @@ class Keeper(Protocol):
         """How to go on, for whoever reads that a run was stopped."""
         ...
 
+    @property
+    def skip_by(self) -> str:
+        """How to leave a partition out, for whoever reads that it stopped a run."""
+        ...
+
     def save(self, point: Checkpoint) -> None:
         """In one step: it is there whole, or as it was."""
         ...
@@ -57,10 +64,12 @@ class Keeper(Protocol):
 
 
 class CheckpointFile:
-    """A file that holds the last checkpoint alone."""
+    """A file that holds the last checkpoint alone; `features` make the rows that the model takes."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    skip_by = SKIP
+
+    def __init__(self, path: Path, features: Value = None) -> None:
+        self.path, self.features = path, features
 
     def __str__(self) -> str:
         return str(self.path)
@@ -72,16 +81,23 @@ class CheckpointFile:
 
     def save(self, point: Checkpoint) -> None:
         """Replace it, in one step."""
-        save(point.model, self.path, notes={NOTE: point.note()})
+        save(behind(self.features, point.model), self.path, notes={NOTE: point.note()})
 
     def load(self) -> tuple[Value, Value]:
         """The model and its note."""
-        return load(self.path), (notes_of(self.path) or {}).get(NOTE)
+        return last_step(load(self.path)), (notes_of(self.path) or {}).get(NOTE)
 
 
-def kept_in(given: Path | Keeper | None) -> Keeper | None:
+def behind(features: Value, model: Value) -> Value:
+    """A model that takes what files hold: behind its features, where there are some."""
+    return model if features is None else piped(features, model)
+
+
+def kept_in(given: Path | Keeper | None, features: Value = None) -> Keeper | None:
     """A path as a keeper; any other keeper as it is."""
-    return CheckpointFile(given) if isinstance(given, str | os.PathLike) else given
+    if given is not None and not isinstance(given, str | os.PathLike) and not hasattr(given, "hint"):
+        raise BadInput(f"checkpoint={shown(given)}; wanted the path of a file")
+    return CheckpointFile(given, features) if isinstance(given, str | os.PathLike) else given
 
 
 def resumed(path: Keeper, facts: dict[str, Value]) -> Checkpoint:
@@ -90,7 +106,7 @@ def resumed(path: Keeper, facts: dict[str, Value]) -> Checkpoint:
     if note is None:
         raise BadFile(f"{path} is no checkpoint of a cluster; wanted the file that checkpoint= named")
     try:
-        then, report = note["facts"], Report.restored(note["report"])
+        then, report = dict(note["facts"]), Report.restored(note["report"])
         found = Checkpoint(model, Known(*note["known"]), then, report, bool(note["converged"]))
     except (KeyError, TypeError, ValueError) as error:
         raise BadFile(f"{path} is a damaged checkpoint ({shown(str(error))}); begin anew") from None
@@ -101,3 +117,13 @@ def resumed(path: Keeper, facts: dict[str, Value]) -> Checkpoint:
                 f"({shown(facts.get(name))}); resume with the same, or begin anew"
             )
     return found
+
+
+def require_of(point: Checkpoint, estimator: Learner, partitions: int, where: str) -> None:
+    """Refuse a model that is none of this run, whatever the note beside it says."""
+    model, known, report = point.model, point.known, point.report
+    same = type(model) is type(estimator) and getattr(model, "n_features_in_", -1) >= known.width
+    if same and estimator.kind == "labels" and not known.sets:  # (it may have grown since)
+        same = list(model.known_labels())[: len(known.labels)] == list(known.labels)
+    if not same or (report.kind, len(report.partitions)) != (estimator.kind, partitions):
+        raise BadFile(f"{where} holds another model than the one its run had; begin anew")

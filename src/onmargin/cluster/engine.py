@@ -23,6 +23,7 @@ from .mixing import (
     Job,
     Learned,
     Stretch,
+    forget,
     head,
     hold,
     in_sequence,
@@ -60,11 +61,12 @@ class Engine:
 
     def __init__(
         self, client: Client, estimator: Learner, partitions: list[Partition], on_error: str,
-        tell: Tell | None, epochs: int, hint: str,
+        tell: Tell | None, epochs: int, hint: str, skip_by: str,
     ) -> None:  # fmt: skip
         self.client, self.estimator, self.partitions = client, estimator, partitions
         self.count = len(partitions)
         self.skips, self.tell, self.epochs, self.hint = on_error == "skip", tell, epochs, hint
+        self.skip_by = skip_by
         self.workers = Workers(client)
         self.name, self.steps = uuid.uuid4().hex[:8], 0
         self.converged = False
@@ -93,6 +95,8 @@ class Engine:
         self._set(settings, target)
         self.job.seed = seed_of(self.model)
         self.partitions = [part for part in self.partitions if str(part) not in self.report.skipped]
+        if not self.partitions:
+            raise ClusterError("no partition is left that can be read")
 
     def _set(self, settings: dict[str, Value], target: Value) -> None:
         self.settings, self.every = settings, settings["mix_every"]
@@ -117,6 +121,8 @@ class Engine:
             if keeper is not None:
                 keeper.save(self.checkpoint())
             self._say(number, len(self.partitions), line)
+        if self.every:
+            self.client.run(forget, self.name, on_error="ignore")
 
     def _epoch(self, number: int) -> Epoch:
         """All blocks of all partitions, mixed once, or after every so many of them."""
@@ -218,9 +224,10 @@ class Engine:
         if part is None:
             raise ClusterError(why) from None
         if not self.skips:
-            raise ClusterError(f"{why}; mend it, or leave it out with on_error='skip'") from None
+            raise ClusterError(f"{why}; mend it, or leave it out with {self.skip_by}") from None
         self.partitions = [other for other in self.partitions if other is not part]
-        self.report.skipped[str(part)] = why
+        names, found = self.report.partitions, {**self.report.skipped, str(part): why}
+        self.report.skipped = {name: found[name] for name in names if name in found}  # (in their order)
 
     def _call(self, function: Value, part: Partition, *arguments: Value, step: str | None = None) -> Value:
         """A task on a partition, which waits for what is computed for it."""

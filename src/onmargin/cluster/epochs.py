@@ -9,20 +9,18 @@ from ..interface.apart import finished, refuse_apart
 from ..interface.learner import Learner
 from ..protocols.saving.files import described
 from ..sources.blocks import require_on_error
-from .checkpoint import Keeper, Path, kept_in, resumed
+from .checkpoint import SKIP, Keeper, Path, behind, kept_in, require_of, resumed
 from .classes import is_one_vs_rest
 from .engine import Engine, Tell
 from .library import Value
-from .mixing import (
-    require_mixing,
-)
-from .partitions import partitions_of
+from .mixing import require_mixing
+from .partitions import features_of, partitions_of
 from .report import Report
 from .workers import client_of, scheduler_lost
 
 
 class Run(NamedTuple):
-    """A fitted estimator, and what happened on the way."""
+    """A fitted estimator (behind its features, where files hold raw rows), and what happened on the way."""
 
     model: Value
     report: Report
@@ -40,7 +38,9 @@ def run(
         one: then classes are spread over workers, each learned in sequence, and nothing is mixed.
     data : Dask arrays (X, y) or (X, y, weights), dataframes, a dataframe with target=, a bag of (x, y) or of
         dicts with target=, a list of delayed blocks, or paths and globs, which workers read (`options` are
-        those of `om.sources.split`). What is not persisted is computed anew in every epoch.
+        those of `om.sources.split`, and target= names their column). Where a format's features make the rows
+        (columns of CSV are scaled, texts hashed), the model is a Pipeline of these and the learner. What is
+        not persisted is computed anew in every epoch.
     epochs : at most so many; it ends earlier when an epoch changed nothing.
     mixing : shares of the partitions: "uniform", by their "updates", or by their "examples".
     mix_every : also mix within an epoch, after so many blocks of every partition.
@@ -65,28 +65,36 @@ def run(
         ("epochs", epochs),
         ("rows", rows),
         ("mix_every", 1 if mix_every is None else mix_every),
+        ("sample", sample or 1),
     ):
         require_whole(name, value)
     if resume and checkpoint is None:
         raise BadInput("resume=True goes on from a file; give checkpoint=FILE.onm")
+    if tell is not None and not callable(tell):
+        raise BadInput(f"tell={shown(tell)}; wanted a function of a Moment")
     client = client_of(client)
-    keeper = kept_in(checkpoint)
+    partitions = partitions_of(data, target, options, strict=on_error != "skip")
+    features = features_of(partitions)
+    keeper = kept_in(checkpoint, features)
     hint = "begin anew" if keeper is None else keeper.hint
     with scheduler_lost(hint):
-        partitions = partitions_of(data, target, options)
         settings = {
             "mixing": mixing, "mix_every": mix_every, "rows": rows, "shuffle": bool(shuffle),
+            "target": None if target is None else str(target),
             "partitions": [partition.name for partition in partitions],
             "estimator": described(alone),
         }  # fmt: skip
-        engine = Engine(client, alone, partitions, on_error, tell, int(epochs), hint)
+        skip_by = SKIP if keeper is None else keeper.skip_by
+        engine = Engine(client, alone, partitions, on_error, tell, int(epochs), hint, skip_by)
         if alone is not estimator:
             if keeper is not None:
                 raise BadInput("a learner for each class keeps no checkpoint; leave checkpoint= out")
             engine.look(settings, target, classes)
-            return Run(engine.of_classes(estimator), engine.report)
+            return Run(behind(features, engine.of_classes(estimator)), engine.report)
         if resume and keeper is not None:
-            engine.take(resumed(keeper, settings), settings, target)
+            point = resumed(keeper, settings)
+            require_of(point, alone, len(partitions), str(keeper))
+            engine.take(point, settings, target)
         else:
             engine.begin(settings, target, classes)
         engine.run(keeper)
@@ -94,7 +102,8 @@ def run(
             engine.compare(int(sample))
         if keeper is not None:
             keeper.save(engine.checkpoint())
-    return Run(finished(engine.model, estimator, len(engine.report.epochs)), engine.report)
+    done = finished(engine.model, estimator, len(engine.report.epochs))
+    return Run(behind(features, done), engine.report)
 
 
 def fit(

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
-from ..errors import BadInput, shown
+from ..errors import BadInput, as_float, shown
 from ..interface.apart import Known
 from ..interface.labels import in_order, items, listed
 from ..interface.learner import Learner
@@ -33,6 +35,9 @@ class Summary(NamedTuple):
     by_name: bool = False
     labels: tuple[tuple[Value, int], ...] = ()
     sets: int = 0  # labels of a set, where a row has a set
+    runs: int = 0  # stretches of rows with one label
+    ends: tuple[Value, ...] = ()  # the label of the first row, and that of the last
+    dense: bool = False
 
 
 class Asked(NamedTuple):
@@ -65,11 +70,11 @@ def _summary(partition: Partition, computed: Sequence[Value], asked: Asked) -> S
     for block in Reader(partition, computed, asked.rows, asked.target):
         if isinstance(block, list):
             for x, y, *weight in block:
-                if not weight or weight[0] > 0:
+                if not weight or _weight(weight[0]) > 0:
                     names.update(dict.fromkeys(x))
-                    lengths.add([sum(float(value) ** 2 for value in x.values())])
+                    lengths.add([_squared(x)])
                     if asked.kind == "labels":
-                        counts[y] += 1
+                        counts[_hashed(y)] += 1
             found = found._replace(by_name=True, names=tuple(names), width=len(names))
             continue
         weights = checked_weights(block.weights, height(block.rows))
@@ -80,12 +85,41 @@ def _summary(partition: Partition, computed: Sequence[Value], asked: Asked) -> S
         found = found._replace(width=max(found.width, width), names=names_of(block.rows))
         _refuse_nan(block.rows)
         lengths.add_rows(block, seen)
+        found = found._replace(dense=not sp.issparse(block.rows))
         if asked.kind == "labels":
             found = found._replace(sets=max(found.sets, _count(block, seen, counts)))
+            found = found if found.sets else _with_runs(found, block.targets)
         if asked.brief and not sp.issparse(block.rows) and lengths.rows >= 2 * SOME:
             break
     return found._replace(
         rows=lengths.rows, squares=tuple(lengths.kept), stride=lengths.stride, labels=tuple(counts.items())
+    )
+
+
+def _squared(x: Mapping[Value, Value]) -> float:
+    """|x|^2 of a dict; what no learner takes is found here, before its partition has a say in anything."""
+    total = 0.0
+    for name, value in x.items():
+        number = float(value) if isinstance(value, bool | np.bool_) else as_float(value)
+        if not math.isfinite(number):
+            raise BadInput(f"feature {shown(name)} is {shown(value)}; wanted a finite number")
+        total += number * number
+    return total
+
+
+def _weight(given: Value) -> float:
+    number = as_float(given)
+    if not 0 <= number < math.inf:
+        raise BadInput(f"the weight is {shown(given)}; wanted a finite number of at least 0")
+    return number
+
+
+def _hashed(label: Value) -> Value:
+    if isinstance(label, Hashable):
+        return label
+    raise BadInput(
+        f"the label is {shown(label)}; wanted a text, a number or a bool (sets of labels: blocks with an "
+        "indicator matrix y)"
     )
 
 
@@ -116,6 +150,16 @@ def _count(block: Block, seen: Value, counts: Counter[Value]) -> int:
     else:
         counts.update(items(y))
     return 0
+
+
+def _with_runs(found: Summary, targets: Value) -> Summary:
+    """And the runs of the labels that come next."""
+    y = np.ravel(targets)
+    if not y.size:
+        return found
+    begins = not found.ends or found.ends[1] != y[0]
+    ends = (*found.ends[:1], y[-1]) if found.ends else (y[0], y[-1])
+    return found._replace(runs=found.runs + int(begins) + int(np.count_nonzero(y[1:] != y[:-1])), ends=ends)
 
 
 class Lengths:
@@ -177,6 +221,10 @@ def known_of(summaries: Iterable[tuple[Partition, Summary]], estimator: Learner,
             raise BadInput(
                 f"{partition} has {summary.sets} labels, {found[0][0]} {first.sets}; wanted as many"
             )
+        if summary.dense and first.dense and summary.width != first.width:
+            raise BadInput(
+                f"{partition} has {summary.width} columns, {found[0][0]} {first.width}; wanted as many"
+            )
         counts.update(dict(summary.labels))
     announced = classes if classes is not None else getattr(estimator, "classes", None)
     labels = in_order(list(counts)) if announced is None else in_order(listed(announced))
@@ -187,7 +235,14 @@ def known_of(summaries: Iterable[tuple[Partition, Summary]], estimator: Learner,
         len(names) if first.by_name else max(summary.width for _, summary in found),
         tuple(names) if first.by_name else first.names, first.by_name, tuple(labels),
         tuple(counts[label] for label in labels), bool(first.sets),
+        _runs([summary for _, summary in found]),
     )  # fmt: skip
+
+
+def _runs(found: Sequence[Summary]) -> int:
+    """Of all, where one may go on from a partition into the next."""
+    joined = sum(bool(a.ends and b.ends and a.ends[1] == b.ends[0]) for a, b in pairwise(found))
+    return sum(summary.runs for summary in found) - joined
 
 
 def _median(found: Sequence[Summary]) -> float:

@@ -62,6 +62,7 @@ def named(partition: Partition) -> Iterator[None]:
 # Partitions that are read on, block by block, in the process of a worker; one that is not here (another
 # worker had it, or it was killed) is read from its beginning again.
 _OPEN: dict[tuple[str, int, int], Reader] = {}
+MOST_OPEN = 64  # that a worker keeps: each may hold a file, or rows that were computed
 
 
 def hold(parcel: Parcel) -> Parcel:
@@ -81,7 +82,7 @@ def learn(
     read = reader.blocks_read - stretch.first
     ended = stretch.blocks is None or read < stretch.blocks
     if not ended:
-        _OPEN[job.name, stretch.epoch, partition.number] = reader
+        _leave_open((job.name, stretch.epoch, partition.number), reader)
     line = Line(
         partition.number, partition.name, _worker(), sums.rounds, sums.mistakes, sums.updates, sums.loss,
         time.perf_counter() - began, read, ended,
@@ -171,6 +172,22 @@ def in_sequence(base: Parcel, heads: Sequence[list[Examples]], job: Job, epochs:
             sums = sums.plus(*learn_blocks(learner, blocks, job, Stretch(epoch), number))
         found.append(sums)
     return found
+
+
+def _leave_open(key: tuple[str, int, int], reader: Reader) -> None:
+    """For the next stretch; what another worker went on with meanwhile, or nobody, is let go of."""
+    left = [other for other in list(_OPEN) if other[0] != key[0] or other[1] >= key[1]]
+    kept = left[-(MOST_OPEN - 1) :]
+    for other in list(_OPEN):
+        if other not in kept:
+            _OPEN.pop(other, None)
+    _OPEN[key] = reader
+
+
+def forget(job: str) -> None:
+    """On a worker: this run is over."""
+    for key in [key for key in list(_OPEN) if key[0] == job]:
+        _OPEN.pop(key, None)
 
 
 def _reader(partition: Partition, computed: Sequence[Value], job: Job, stretch: Stretch) -> Reader:

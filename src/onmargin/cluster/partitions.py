@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from ..errors import BadInput, shown
 from ..sources.blocks import Block, as_wide, height, regrouped
-from ..sources.parts import split
+from ..sources.parts import Part, split
 from .library import Task, Value, dask, delayed_kind, distributed
 
 WANTED = (
@@ -39,10 +39,13 @@ class Partition:
         return Partition(self.number, self.name, self.given)
 
 
-def partitions_of(data: Value, target: Value, options: dict[str, Value]) -> list[Partition]:
+def partitions_of(
+    data: Value, target: Value, options: dict[str, Value], strict: bool = True
+) -> list[Partition]:
     """The partitions of whatever data may be; what cannot be read by workers is refused in one line."""
-    if _is_path(data) or isinstance(data, list | tuple) and data and all(map(_is_path, data)):
-        return [Partition(n, str(part), part) for n, part in enumerate(split(data, **options))]
+    if are_paths(data):
+        asked = options if target is None else {**options, "target": target}
+        return [Partition(n, str(part), part) for n, part in enumerate(split(data, strict=strict, **asked))]
     if options:
         raise BadInput(f"{', '.join(sorted(options))}= is for paths, which are split here; leave it out")
     parts = list(data) if isinstance(data, list | tuple) else [data]
@@ -56,10 +59,7 @@ def partitions_of(data: Value, target: Value, options: dict[str, Value]) -> list
         isinstance(p, delayed_kind) for p in parts
     ):
         raise BadInput(f"got {shown(type(data).__name__)}; wanted {WANTED}")
-    if len(parts) == 1 and target is None and hasattr(parts[0], "columns"):
-        raise BadInput("a dataframe alone does not tell its labels; give target=COLUMN, or (X, y)")
-    if len(parts) > 3:
-        raise BadInput(f"got {len(parts)} collections; wanted X, y and perhaps weights")
+    _refuse_target(parts, target)
     columns = [_in_parts(part) for part in parts]
     counts = {len(column) for column in columns}
     if len(counts) > 1:
@@ -68,8 +68,36 @@ def partitions_of(data: Value, target: Value, options: dict[str, Value]) -> list
     return [Partition(n, "", waits=list(pieces)) for n, pieces in enumerate(zip(*columns, strict=True))]
 
 
-def _is_path(value: object) -> bool:
-    return isinstance(value, str | os.PathLike)
+def are_paths(data: Value) -> bool:
+    """A path, or a list of some?"""
+    some = data if isinstance(data, list | tuple) else [data]
+    return bool(some) and all(isinstance(one, str | os.PathLike) for one in some)
+
+
+def features_of(partitions: Sequence[Partition]) -> Value:
+    """What makes rows of numbers of those in files, the same for all; None: they are such."""
+    given = partitions[0].given if partitions else None
+    return given.pattern.features if isinstance(given, Part) else None
+
+
+def _refuse_target(parts: Sequence[Value], target: Value) -> None:
+    """Labels that are not told, or told twice: a column that stays among X would be learned from."""
+    if len(parts) > 3:
+        raise BadInput(f"got {len(parts)} collections; wanted X, y and perhaps weights")
+    if len(parts) > 1:
+        if target is not None:
+            raise BadInput(
+                f"target={shown(target)} is for data that hold their labels, and y is given; leave one out"
+            )
+        return
+    if target is None and hasattr(parts[0], "columns"):
+        raise BadInput("a dataframe alone does not tell its labels; give target=COLUMN, or (X, y)")
+    if hasattr(parts[0], "chunks"):
+        raise BadInput("an array alone has no labels; give (X, y)")
+    if hasattr(parts[0], "columns") and target not in list(parts[0].columns):
+        raise BadInput(
+            f"there is no column {shown(target)}; the columns are {shown(list(parts[0].columns), 100)}"
+        )
 
 
 def _in_parts(collection: Value) -> list[Task]:
@@ -158,8 +186,10 @@ def _block(found: Value, target: Value) -> Block:
         if one is not None and height(one) != height(rows):
             raise BadInput(f"X has {height(rows)} rows and {name} {height(one)}; wanted one each")
     y = y.to_numpy() if hasattr(y, "to_numpy") else y
+    y = y if sp.issparse(y) else np.asarray(y)
+    y = y.ravel() if y.ndim == 2 and y.shape[1] == 1 and not sp.issparse(y) else y
     weights = None if weights is None else np.asarray(weights, float).ravel()
-    return Block(rows, sp.csr_matrix(y) if sp.issparse(y) else np.asarray(y), weights)
+    return Block(rows, sp.csr_matrix(y) if sp.issparse(y) else y, weights)
 
 
 def plain(rows: Value) -> Value:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from inspect import signature
+
 import numpy as np
 
 from ..errors import BadInput, shown
+from ..features.piped import is_pipeline
+from ..features.table import Table
+from ..protocols.requested.reading import Settled
 from ..sources.blocks import height
+from ..sources.by_name import format_of, module_of
 from .library import Value, dask
 from .mixing import named
-from .partitions import Partition, Reader, partitions_of, plain, widened
+from .partitions import Partition, Reader, are_paths, features_of, partitions_of, plain, widened
 
 METHODS = ("predict", "decision_function", "predict_proba")
 
@@ -20,6 +26,7 @@ def predict(
 
     data : a Dask array, dataframe or bag of dicts: a collection of its kind; a list of delayed blocks, or
         paths (`options` are those of `om.sources.split`): a list of delayed arrays, one for each partition.
+        A Pipeline gets the raw rows of files; features= that are given learn nothing here.
     target : a column of the data that is no feature. method : or "decision_function", "predict_proba".
     """
     if method not in METHODS or not hasattr(model, method):
@@ -34,11 +41,26 @@ def predict(
         frame = hasattr(data, "columns")
         more = {"meta": _meta(model, data, target, method)} if frame else {}
         return data.map_partitions(_answers, kept, method, target, **more)
-    parts = partitions_of(data, target, options)
+    from_files = are_paths(data)
+    parts = partitions_of(data, target, _read_for(model, data, options) if from_files else options)
+    if from_files and isinstance(features_of(parts), Table):
+        raise BadInput(
+            f"columns are scaled before a learner sees them, and this {type(model).__name__} does not say "
+            "how; give the Pipeline that om.cluster.fit has returned, or features= as they were learned"
+        )
     return [
         dask.delayed(_of_partition, pure=False)(part.alone(), part.waits or [], kept, method, target)
         for part in parts
     ]
+
+
+def _read_for(model: Value, data: Value, options: dict[str, Value]) -> dict[str, Value]:
+    """Options by which files give what the model takes: raw rows, or those of features given."""
+    format = options.get("format") or format_of(data[0] if isinstance(data, list | tuple) else data)
+    if "features" not in signature(module_of(format).stream).parameters:
+        return options
+    given: Value = options.get("features", None if is_pipeline(model) else "auto")
+    return {**options, "features": Settled(given) if hasattr(given, "transform") else given}
 
 
 def _of_array(kept: Value, model: Value, data: Value, method: str) -> Value:
@@ -98,10 +120,11 @@ def _none(model: Value, method: str, table: Value) -> np.ndarray:
 def _of_partition(part: Partition, computed: Value, model: Value, method: str, target: Value) -> Value:
     """On a worker: of a part of a file, or of a block that was computed."""
     with named(part):
-        width, found = model.n_features_in_, []
+        width, found = getattr(model, "n_features_in_", 0), list[Value]()
         for block in Reader(part, computed, 8192, target):
             rows = block if isinstance(block, list) else widened(block, width).rows
-            found.append(_answers(rows, model, method))
+            raw = part.given is not None and is_pipeline(model)
+            found.append(getattr(model, method)(rows) if raw else _answers(rows, model, method))
         if not found:
             return np.empty(0)
         return [x for some in found for x in some] if isinstance(found[0], list) else np.concatenate(found)

@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 from .library import Value
 
+SHOWN = 20  # workers that have a line in what is printed
+
 
 class Line(NamedTuple):
     """What one partition came to in one stretch: every example was answered before it was learned."""
@@ -30,6 +32,10 @@ class Line(NamedTuple):
             updates=self.updates + later.updates, loss=self.loss + later.loss,
             seconds=self.seconds + later.seconds, blocks=self.blocks + later.blocks, ended=later.ended,
         )  # fmt: skip
+
+
+KINDS: tuple[Callable[[Value], Value], ...] = (int, str, str, int, int, int, float, float, int, bool)
+"""Of the fields of a line, as a file must have them."""
 
 
 class Sum(NamedTuple):
@@ -148,12 +154,16 @@ class Report:
             rows.append(row)
         if self.sample is not None:
             rows.append(f"in sequence: one learner on a sample of {self.sample.rows:,} examples")
-        for name, sums in self.by_worker().items():
-            rows.append(
-                f"worker {name}: {sums.rounds:,} examples, {self._word} {sums.error(self.kind):.4f}, "
-                f"{sums.seconds:.1f} s"
-            )
-        rows += [f"skipped {name}: {why}" for name, why in self.skipped.items()]
+        workers = self.by_worker()
+        for name, sums in list(workers.items())[:SHOWN]:
+            said = f", {self._word} {sums.error(self.kind):.4f}" if sums.rounds else ""
+            rows.append(f"worker {name}: {sums.rounds:,} examples{said}, {sums.seconds:.1f} s")
+        if len(workers) > SHOWN:
+            rows.append(f"and {len(workers) - SHOWN:,} workers more (by_worker() has all)")
+        rows += [
+            f"skipped {why if why.startswith(name) else f'{name}: {why}'}"
+            for name, why in self.skipped.items()
+        ]
         return "\n".join(rows)
 
     # ---- for files
@@ -174,9 +184,16 @@ class Report:
         """The same again."""
         found = cls(state["kind"], state["partitions"], state["mixing"])
         found.skipped = dict(state["skipped"])
-        found.sample = None if state["sample"] is None else Sample(*state["sample"])
+        if state["sample"] is not None:
+            rows, errors = state["sample"]
+            found.sample = Sample(int(rows), tuple(map(float, errors)))
         found.epochs = [
-            Epoch(number, tuple(Line(*line) for line in lines), seconds, moved)
+            Epoch(int(number), tuple(map(_line, lines)), float(seconds), int(moved))
             for number, lines, seconds, moved in state["epochs"]
         ]
         return found
+
+
+def _line(values: Sequence[Value]) -> Line:
+    """From a file."""
+    return Line(*(kind(value) for kind, value in zip(KINDS, values, strict=True)))

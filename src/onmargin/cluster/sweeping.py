@@ -9,9 +9,10 @@ from ..protocols.sweep import configurations, judge_of
 from ..protocols.sweep import sweep as sweep_here
 from ..results.sweep_result import SweepResult
 from ..sources.blocks import joined
+from .checkpoint import behind
 from .library import Client, Value, dask
 from .mixing import named
-from .partitions import Partition, Reader, partitions_of
+from .partitions import Partition, Reader, features_of, partitions_of
 from .workers import Workers, client_of, scheduler_lost
 
 TOGETHER = 8  # configurations that share one reading; not as many as there are workers: sums keep their order
@@ -27,7 +28,7 @@ def sweep(
 
     data and options are those of `om.cluster.run`. What is spread is the grid, a few configurations to a
     task, which reads all of the data into memory. The learners stay on the workers until they are asked
-    for (`SweepResult.model`, `best_model`).
+    for (`SweepResult.model`, `best_model`); those of raw files come behind their features, as from `run`.
     """
     configs = configurations(model, grid)
     judge = judge_of(scoring, getattr(getattr(model, "steps", [[model]])[-1][-1], "kind", "labels"), configs)
@@ -47,7 +48,8 @@ def sweep(
 
     def make(number: int) -> Value:
         with scheduler_lost("sweep anew"):
-            return client.submit(_model, done[number // TOGETHER], number % TOGETHER, pure=False).result()
+            found = client.submit(_model, done[number // TOGETHER], number % TOGETHER, pure=False).result()
+        return behind(features_of(parts), found)
 
     return SweepResult(configs, lines, make, kind, in_lanes, judge)
 

@@ -11,10 +11,10 @@ from ..errors import BadInput, OnmarginError, shown
 from ..features.piped import piped
 from ..interface.learner import Learner
 from ..protocols.requested.reading import Reading
-from ..protocols.requested.record import Record, now
+from ..protocols.requested.record import Record, first_column, now
 from ..protocols.requested.requests import Request
+from ..protocols.requested.training import FARTHEST_INDEX, Training, told_rows
 from ..protocols.requested.training import Moment as Shown
-from ..protocols.requested.training import Training, told_rows
 from ..protocols.saving.files import built, notes_of, save
 from ..results.tally import Tally
 from ..sources.blocks import ROWS, Block, height
@@ -31,10 +31,14 @@ AUTO = "auto"  # an average that is kept by `fit`, and not along a stream
 
 @dataclass(frozen=True)
 class ToldPart:
-    """A part without the rows that have no label, as learners take it."""
+    """A part without the rows that have no label, as learners take it.
+
+    indices_from : where the indices of svmlight begin, where nobody has told how many there are.
+    """
 
     part: Part
     task: str
+    indices_from: int | None = None
 
     def __str__(self) -> str:
         return str(self.part)
@@ -43,6 +47,12 @@ class ToldPart:
         """Its examples, in blocks of so many at most."""
         for block in self.part.blocks(rows):
             made, targets, weights, _ = told_rows(block, self.task)
+            if self.indices_from is not None and block.rows.shape[1] > FARTHEST_INDEX:  # (as on one machine)
+                index = block.rows.shape[1] - 1 + self.indices_from
+                raise BadInput(
+                    f"it has an index {index}, and a model of so many columns takes {index >> 27} GiB "
+                    f"(--columns {index} says that it is meant)"
+                )
             if made is not None and height(made):
                 yield Block(made, targets, weights)
 
@@ -87,6 +97,7 @@ class ClusterTraining:
         self.record: Record = self.training.record
         self.reading: Reading = self.training.reading
         self.report: Report | None = None
+        self.runs = 0  # stretches of rows with one label
         self.tell = tell
         self._resumes = bool(self.record.ended)
         if self._resumes and self.load()[1] is None:
@@ -111,10 +122,13 @@ class ClusterTraining:
     def run(self) -> Record:
         """Learn what is left; the record says how far it got, and the file is saved."""
         self._began = time.monotonic() - self.record.seconds
+        told = self.record.format != "svmlight" or self.record.options.get("columns") is not None
+        begins = None if told else first_column(self.record.options)
         found = run(
-            self._asked(), [ToldPart(part, self.record.task) for part in self.parts], client=self.client,
-            epochs=self.record.passes, mixing=self.mixing, sample=self.sample, checkpoint=self, shuffle=False,
-            resume=self._resumes, on_error=self.request.on_error, tell=self._told,
+            self._asked(), [ToldPart(part, self.record.task, begins) for part in self.parts],
+            client=self.client, epochs=self.record.passes, mixing=self.mixing, sample=self.sample,
+            checkpoint=self, shuffle=False, resume=self._resumes, on_error=self.request.on_error,
+            tell=self._told,
         )  # fmt: skip
         self.report = found.report
         if self.request.on_error == "skip" or self.record.format == "vw":  # (else there are none)
@@ -143,6 +157,8 @@ class ClusterTraining:
 
     # ---- a Keeper of checkpoints
 
+    skip_by = "--on-error skip"
+
     @property
     def hint(self) -> str:
         """How to go on."""
@@ -157,14 +173,14 @@ class ClusterTraining:
         return str(self.request.save)
 
     def save(self, point: Checkpoint) -> None:
-        """A run after an epoch: into the record, and into the file if there is one."""
+        """A run before its first epoch and after each: into the record, and into the file if there is one."""
         known = point.model.known_labels()
         if self.training.two and len(known) > 2:
             raise BadInput(
                 f"{self.record.algorithm} is for two classes, and there is {shown(known[2])} beside "
                 f"{shown(known[0])} and {shown(known[1])}; take {self.record.algorithm.partition('.')[0]}"
             )
-        self.training.model, self.report = point.model, point.report
+        self.training.model, self.report, self.runs = point.model, point.report, point.known.runs
         for epoch in point.report.epochs[self.record.finished :]:
             self._count(epoch, point.report)
         if point.converged:

@@ -18,6 +18,8 @@ def client_of(given: Value) -> Client:
     """The client given, or the one that was made last."""
     if given is not None and not isinstance(given, distributed.Client):
         raise BadInput(f"client={type(given).__name__}; wanted a distributed.Client")
+    if given is not None and given.status in ("closing", "closed"):
+        raise BadInput("this Dask client is closed; make another: distributed.Client(ADDRESS)")
     try:
         return distributed.default_client() if given is None else given
     except ValueError:

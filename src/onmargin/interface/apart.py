@@ -31,6 +31,7 @@ class Known(NamedTuple):
     rows : those that are seen (their weight is above 0). square : the median of |x|^2.
     width, names : columns, and what they are called, where they have names; by_name : rows are dicts.
     labels, counts : all labels in order, and rows of each (of numbers: none); sets: a row may have several.
+    runs : stretches of rows with one label, in the order they lie in (0: not counted).
     """
 
     rows: int
@@ -41,6 +42,7 @@ class Known(NamedTuple):
     labels: tuple[Any, ...] = ()
     counts: tuple[int, ...] = ()
     sets: bool = False
+    runs: int = 0
 
     def balanced(self) -> dict[Any, float]:
         """n / (K n_k) for each label."""

@@ -15,12 +15,13 @@ from ..errors import BadFile, BadInput, require_whole, shown
 from .blocks import ROWS, Block, Source
 from .by_name import format_of, streamed
 from .csv import CSVLines
-from .line_format import LineFormat
+from .line_format import LineFormat, Refusals
 from .opening import Chunks, LineRange, Lines, Paths, every_file, is_packed, line_starts
 from .parquet import ParquetFiles, group_bytes
 from .svmlight import Svmlight
 
 BYTES = 64 << 20  # in a part, unless told
+BEGINNING = 4 << 20  # bytes that tell of the others, where there are bad lines among them
 
 
 @dataclass(frozen=True)
@@ -105,6 +106,7 @@ def split(
     format: str | None = None,
     parts: int | None = None,
     bytes_per_part: int = BYTES,
+    strict: bool = True,
     **options: object,
 ) -> list[Part]:
     """Files as a list of parts, in order, which together hold the same rows, each read where it is asked for.
@@ -115,8 +117,9 @@ def split(
     Files of lines are cut where lines end, Parquet between row groups (by their unpacked size). A packed
     file is one part, and so is CSV whose values may go over lines (newlines=True). Only the beginning is
     read: what it tells (do indices begin with 0? which columns are numbers? are labels numbers?) holds in
-    every part, and `features` learn from the first block alone. Parts of svmlight are as wide as their
-    widest row: give `columns`, or take the most that `Part.glance` finds, for `Part.as_wide`.
+    every part, and `features` learn from the first block alone. What cannot be read there is an error
+    now; strict=False: it is told by the part it is in, when that is read. Parts of svmlight are as wide as
+    their widest row: give `columns`, or take the most that `Part.glance` finds, for `Part.as_wide`.
 
     >>> import onmargin as om, tempfile, pathlib
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "rows.svm"
@@ -136,9 +139,14 @@ def split(
         if not isinstance(file, str) or not os.path.isfile(file):
             raise BadInput(f"{shown(file)} cannot be split: it is no file that can be read again")
     named = cast("list[str]", files)
-    source = streamed(named, format_of(named[0]) if format is None else format, dict(options))
-    pattern = _begun(source, named[0])
-    sizes = {file: _sizes(file, pattern) for file in named}
+    format = format_of(named[0]) if format is None else format
+    try:
+        pattern = _begun(streamed(named, format, dict(options)), named[0])
+    except BadFile as error:
+        if strict:
+            raise
+        pattern = _begun_despite(error, named, format, dict(options))
+    sizes = {file: _sizes(file, pattern, strict) for file in named}
     if parts is not None:
         bytes_per_part = max(1, -(-sum(map(sum, sizes.values())) // parts))
     return [
@@ -165,9 +173,44 @@ def _begun(source: Source, first: str) -> Source:
     return made
 
 
-def _sizes(file: str, pattern: Source) -> list[int]:
-    """Bytes of what is not to be cut; a file of lines can be cut anywhere."""
-    return group_bytes(file) if isinstance(pattern.format, ParquetFiles) else [os.path.getsize(file)]
+def _begun_despite(error: BadFile, files: list[str], format: str, options: dict[str, object]) -> Source:
+    """What the beginning tells without its bad lines, or that of the first file that can be read.
+
+    Each is in a part that others read, who stop at it or leave it out. Nothing good there: the error.
+    """
+    for file in files:
+        chunks = [file] if format == "parquet" or is_packed(file) else _beginning(file)
+        try:
+            source = streamed(chunks, format, {**options, "on_error": "skip"})
+            pattern = _begun(source, file)
+        except BadFile:
+            continue
+        made = cast("Svmlight | LineFormat | ParquetFiles", pattern.format)
+        if made.settled:
+            on_error = str(options.get("on_error", "stop"))
+            if isinstance(made, Svmlight):
+                made.on_error = on_error
+            else:
+                made.refusals = Refusals(on_error)
+            return pattern
+    raise error
+
+
+def _beginning(file: str) -> LineRange:
+    """Its first lines: where none of them is good, the others need not be looked at."""
+    return LineRange(file, 0, *line_starts(file, [min(BEGINNING, os.path.getsize(file))]))
+
+
+def _sizes(file: str, pattern: Source, strict: bool) -> list[int]:
+    """Bytes of what is not to be cut; a file of lines can be cut anywhere, one that is bad nowhere."""
+    if not isinstance(pattern.format, ParquetFiles):
+        return [os.path.getsize(file)]
+    try:
+        return group_bytes(file)
+    except BadFile:
+        if strict:
+            raise
+        return [os.path.getsize(file)]  # (who reads it says what is wrong)
 
 
 def _ranges(file: str, sizes: list[int], bytes_per_part: int, pattern: Source) -> list[tuple[int, int]]:

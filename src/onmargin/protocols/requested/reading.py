@@ -148,7 +148,7 @@ class Reading:
             taken["features"] = None if features is None else Settled(nameless(cast("FeatureStep", features)))
         return split(
             self.data, format=self.format, parts=parts, bytes_per_part=bytes_per_part,
-            on_error=self.on_error, **taken,
+            strict=self.on_error != "skip", on_error=self.on_error, **taken,
         )  # fmt: skip
 
     def _cached(self, source: Source) -> Source:
