@@ -118,6 +118,9 @@ def test_tables_in_files_have_their_target_and_come_back_behind_their_features(c
         )
     best = om.cluster.sweep(LEARNER, {"C": [0.1, 1.0]}, csv, **more).best_model
     assert best.score(frame[NAMES], frame["price"]) > 0.85
+    bare = om.cluster.fit(LEARNER, csv, epochs=2, features=None, **more)
+    assert type(bare) is type(LEARNER) and list(bare.feature_names_in_) == NAMES
+    assert bare.coef_.shape == (1, len(NAMES)) and bare.score(frame[NAMES], frame["price"]) > 0.8
     with pytest.raises(BadInput, match="columns are scaled before a learner sees them.*om.cluster.fit"):
         om.cluster.predict(om.Perceptron().fit(X, Y), csv, target="price")
     table = om.features.Table().fit(frame[NAMES])

@@ -39,8 +39,9 @@ def run(
     data : Dask arrays (X, y) or (X, y, weights), dataframes, a dataframe with target=, a bag of (x, y) or of
         dicts with target=, a list of delayed blocks, or paths and globs, which workers read (`options` are
         those of `om.sources.split`, and target= names their column). Where a format's features make the rows
-        (columns of CSV are scaled, texts hashed), the model is a Pipeline of these and the learner. What is
-        not persisted is computed anew in every epoch.
+        (columns of CSV are scaled, texts hashed), the model is a Pipeline of these and the learner; with
+        features=None columns of numbers are learned as they are, by the learner alone. What is not persisted
+        is computed anew in every epoch.
     epochs : at most so many; it ends earlier when an epoch changed nothing.
     mixing : shares of the partitions: "uniform", by their "updates", or by their "examples".
     mix_every : also mix within an epoch, after so many blocks of every partition.

@@ -117,7 +117,7 @@ class Reader:
     def __init__(self, partition: Partition, computed: Sequence[Value], rows: int, target: Value) -> None:
         self.blocks_read = 0
         if partition.given is not None:
-            self._blocks: Iterator[Examples] = iter(partition.given.blocks(rows=rows))
+            self._blocks: Iterator[Examples] = map(_framed, partition.given.blocks(rows=rows))
         else:
             self._blocks = _cut(computed, rows, target)
 
@@ -134,6 +134,13 @@ class Reader:
         block = next(self._blocks)
         self.blocks_read += 1
         return block
+
+
+def _framed(block: Block) -> Block:
+    """Raw columns (features=None) as a frame, which a learner takes by name as a Pipeline does."""
+    if hasattr(block.rows, "to_pandas"):
+        return block._replace(rows=block.rows.to_pandas())
+    return block
 
 
 def _cut(computed: Sequence[Value], rows: int, target: Value) -> Iterator[Examples]:
