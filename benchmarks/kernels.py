@@ -54,7 +54,7 @@ def alone(table: Table, model: Callable[[], Any]) -> Contestant:
 
 def _sizes(table: Table, model: Any) -> Sizes:
     """Vectors kept and rows of every block of a pass."""
-    from onmargin.models.products import block_size
+    from onmargin.models.kernel.products import block_size
 
     model.partial_fit(table.X, table.y, classes=[-1, 1])
     numbers, sizes, at = model.support_, [], 0

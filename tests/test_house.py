@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import dataclasses
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,8 +13,8 @@ import pytest
 
 import onmargin as om
 from onmargin.estimators import every
-from onmargin.interface.fields import GROUPS
-from onmargin.models.paired import PairedModel
+from onmargin.interface.parameters.fields import GROUPS
+from onmargin.models.paired.model import PairedModel
 from onmargin.models.weights import Model
 
 PACKAGE = Path(om.__file__).parent
@@ -149,6 +150,14 @@ def test_files_hold_one_noun():
     """The largest noun is the learner itself."""
     long = {name: text.count("\n") for name, text in TEXTS.items() if text.count("\n") > 470}
     assert set(long) <= {"interface/learner.py"} and max(long.values(), default=0) <= 520
+
+
+def test_folders_can_be_taken_in_at_a_glance():
+    """The experiments are a list: one is added without knowing the others."""
+    sizes = Counter(name.rpartition("/")[0] for name in TEXTS)
+    assert {folder: size for folder, size in sizes.items() if size > 20} == {
+        "experiments": sizes["experiments"]
+    }
 
 
 def _asking(tests: Path) -> list[Path]:

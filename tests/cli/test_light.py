@@ -47,6 +47,8 @@ def _run(*arguments):
 
 def test_learning_from_text_loads_no_frames_no_statistics_no_pipelines(tmp_path):
     data = write_svmlight(tmp_path / "a.svm", 40)
+    _run("learn", data, "--save", tmp_path / "m.onm", "--json")  # (Numba loads more where it has to compile)
+    _run("predict", tmp_path / "m.onm", data, "--json")
     assert _run("learn", data, "--save", tmp_path / "m.onm", "--json") == [0, []]
     assert _run("predict", tmp_path / "m.onm", data, "--json") == [0, []]
 

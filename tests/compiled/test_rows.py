@@ -9,7 +9,7 @@ from onmargin.compiled import lanes
 from onmargin.compiled.checks import find_codes, first_not_finite, is_canonical
 from onmargin.compiled.rows import measure_row
 from onmargin.features.tables import to_rows
-from onmargin.interface.draws import generator_of
+from onmargin.interface.parameters.draws import generator_of
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import pytest
 
 import onmargin as om
 from onmargin.features.slots import Packer, Slots
-from onmargin.interface.dicts import open_stream
+from onmargin.interface.dicts.streams import open_stream
 
 
 def learned(*examples):

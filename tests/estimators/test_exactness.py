@@ -88,7 +88,7 @@ def test_any_split_into_blocks_is_one_pass_bit_for_bit(name, seed, classes, spar
 
 def test_blocks_are_longer_than_one(monkeypatch):
     """The driver's own blocks split a pass as well, with a shuffled order too."""
-    from onmargin.interface import passes
+    from onmargin.interface.runs import passes
 
     X, y = stream(3, 500, 3)
 

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 import onmargin as om
 from onmargin.errors import BadInput
-from onmargin.models.vectors import Grown
+from onmargin.models.kernel.vectors import Grown
 
 from .kernel_refusals import refuses
 

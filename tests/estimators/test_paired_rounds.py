@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from onmargin.interface.rounds import random_rounds
+from onmargin.interface.runs.rounds import random_rounds
 from onmargin.learn.paired.rounds import PairedRounds
 
 from ..oracles_paired import PairedOracle, linear, weights_of

@@ -11,8 +11,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import onmargin as om
 from onmargin.errors import BadFile
-from onmargin.models import pairing
-from onmargin.models.pool import SLACK
+from onmargin.models.paired import pairing
+from onmargin.models.paired.pool import SLACK
 from onmargin.protocols.saving import container as saved
 
 from ..students import PLAIN

@@ -25,7 +25,7 @@ from sklearn.preprocessing import StandardScaler
 
 import onmargin as om
 from onmargin.learn.paired.draws import draw_pairs
-from onmargin.models.queries import cut_in_two, queries_of
+from onmargin.models.paired.queries import cut_in_two, queries_of
 
 from ..students import PLAIN
 

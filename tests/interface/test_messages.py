@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 import onmargin as om
 from onmargin.errors import BadInput, BadType, shown
 from onmargin.estimators import every
-from onmargin.interface.other_names import HINTS
+from onmargin.interface.parameters.other_names import HINTS
 
 from ..soaking import uncompiled
 

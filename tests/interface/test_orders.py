@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import onmargin as om
-from onmargin.interface.orders import Orders
+from onmargin.interface.runs.orders import Orders
 
 DRAW = np.random.default_rng(3)
 X = DRAW.normal(size=(60, 4))

@@ -12,7 +12,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 import onmargin as om
 from onmargin.errors import BadInput
-from onmargin.interface.labels import Labels
+from onmargin.interface.targets.labels import Labels
 
 from ..soaking import uncompiled
 

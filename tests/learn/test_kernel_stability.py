@@ -17,9 +17,9 @@ from scipy.linalg import solve_triangular
 
 import onmargin as om
 from onmargin.compiled import threads
-from onmargin.models.kernel_forms import Bounded
-from onmargin.models.support import Support
-from onmargin.models.vectors import Grown, Vectors
+from onmargin.models.kernel.forms import Bounded
+from onmargin.models.kernel.support import Support
+from onmargin.models.kernel.vectors import Grown, Vectors
 
 from ..soaking import either, soaked
 

@@ -9,7 +9,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from threadpoolctl import threadpool_limits
 
 import onmargin as om
-from onmargin.models.products import ENOUGH, TILE, sharing, threads_allowed
+from onmargin.models.kernel.products import ENOUGH, TILE, sharing, threads_allowed
 from tests.students import PLAIN
 
 DRAW = np.random.default_rng(0)

@@ -141,7 +141,7 @@ def test_frames_and_names_of_classes():
 
 
 def test_blocks_do_not_show(monkeypatch):
-    from onmargin.interface import passes
+    from onmargin.interface.runs import passes
 
     model = om.PassiveAggressiveClassifier(class_weight="balanced")
     result = om.sweep(model, {"C": [0.1, 1.0]}, X, Y)

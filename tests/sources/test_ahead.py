@@ -10,9 +10,9 @@ import pytest
 
 import onmargin as om
 from onmargin.errors import BadFile, BadInput
-from onmargin.sources import memory
-from onmargin.sources.ahead import itself, overlapped
-from onmargin.sources.opening import Lines
+from onmargin.sources.reading import memory
+from onmargin.sources.reading.ahead import itself, overlapped
+from onmargin.sources.reading.opening import Lines
 
 TEXT = b"".join(b"%d 1:%d 2:0.5\n" % (number % 2, number) for number in range(5000))
 

@@ -14,7 +14,7 @@ import pytest
 
 import onmargin as om
 from onmargin.errors import BadFile, BadInput
-from onmargin.sources.opening import Lines
+from onmargin.sources.reading.opening import Lines
 
 TEXT = b"".join(b"%d 1:%d 3:2\n" % (number % 2, number) for number in range(1, 300))
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from onmargin.errors import BadFile, BadInput, BadType, NoFile
-from onmargin.sources.opening import BOM, Lines
+from onmargin.sources.reading.opening import BOM, Lines
 
 TEXT = b"".join(b"%d 1:%d\n" % (number, number * number) for number in range(500))
 
@@ -74,7 +74,9 @@ def test_several_files_globs_and_folders(tmp_path):
 
 @pytest.mark.parametrize("how", ["", "gz"])
 def test_standard_input_and_open_files_are_read_once(how):
-    code = "from onmargin.sources.opening import Lines; l = Lines('-'); assert not l.again; import sys; "
+    code = (
+        "from onmargin.sources.reading.opening import Lines; l = Lines('-'); assert not l.again; import sys; "
+    )
     code += "[sys.stdout.buffer.write(c.text) for c in l]"
     done = subprocess.run([sys.executable, "-c", code], input=packed(TEXT, how), capture_output=True)
     assert done.stdout == TEXT, done.stderr

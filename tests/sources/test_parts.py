@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import onmargin as om
 from onmargin.errors import BadFile, BadInput, NoFile, OnmarginError
 from onmargin.sources.by_name import open_source
-from onmargin.sources.opening import line_starts
+from onmargin.sources.reading.opening import line_starts
 from tests.soaking import either, soaked
 
 SVMLIGHT = [

@@ -15,7 +15,7 @@ from sklearn.datasets import load_svmlight_file
 import onmargin as om
 from onmargin.errors import BadFile, BadInput
 from onmargin.sources import svmlight
-from onmargin.sources.opening import Lines
+from onmargin.sources.reading.opening import Lines
 from onmargin.sources.real import folder
 
 GIVEN = sorted(

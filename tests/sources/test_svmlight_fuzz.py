@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from onmargin.sources import svmlight
-from onmargin.sources.opening import Lines
+from onmargin.sources.reading.opening import Lines
 from tests.soaking import SOAKING
 from tests.svmlight_reference import examples
 

@@ -13,8 +13,8 @@ import numpy as np
 
 from ..errors import ClusterError, OnmarginError
 from ..interface.apart import Known, begun
-from ..interface.draws import seed_of
 from ..interface.learner import Learner
+from ..interface.parameters.draws import seed_of
 from .checkpoint import Checkpoint, Keeper
 from .classes import fitted, learn_classes, of_groups
 from .knowing import asked, known_of, summarise

@@ -13,9 +13,9 @@ import scipy.sparse as sp
 
 from ..errors import BadInput, as_float, shown
 from ..interface.apart import Known
-from ..interface.labels import in_order, items, listed
 from ..interface.learner import Learner
 from ..interface.tables import bad_row, checked_weights
+from ..interface.targets.labels import in_order, items, listed
 from ..sources.blocks import Block, height
 from .library import Value
 from .mixing import named

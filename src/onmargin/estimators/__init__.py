@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from pkgutil import iter_modules
 
-from ..interface.fields import LEARNERS
+from ..interface.parameters.fields import LEARNERS
 
 
 def every() -> dict[str, type]:

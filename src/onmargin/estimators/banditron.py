@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from ..errors import BadInput
-from ..interface.actions import Action as Action
-from ..interface.actions import Actions as Actions
-from ..interface.fields import Averaged, Classes, Linear, above_zero, learner, whole
+from ..interface.feedback.actions import Action as Action
+from ..interface.feedback.actions import Actions as Actions
+from ..interface.feedback.plays import PlaysActions
 from ..interface.guard import answers, changes
-from ..interface.plays import PlaysActions
-from ..interface.watch import Wanted
+from ..interface.parameters.fields import Averaged, Classes, Linear, above_zero, learner, whole
+from ..interface.runs.watch import Wanted
 from ..models.weights import Numbers
 from ..results.progress import Progress
 

@@ -9,10 +9,11 @@ import numpy as np
 
 from ..compiled.rows import Rows
 from ..errors import warn
-from ..interface.asking_classifier import AskingClassifier
-from ..interface.asking_regressor import AskingRegressor
-from ..interface.asks import AsksForLabels, Inside
-from ..interface.fields import (
+from ..interface.feedback.asking_classifier import AskingClassifier
+from ..interface.feedback.asking_regressor import AskingRegressor
+from ..interface.feedback.asks import AsksForLabels, Inside
+from ..interface.guard import answers
+from ..interface.parameters.fields import (
     Classes,
     KernelParameters,
     Shuffled,
@@ -24,9 +25,8 @@ from ..interface.fields import (
     one_of,
     plain,
 )
-from ..interface.guard import answers
+from ..interface.runs.watch import Wanted
 from ..interface.tables import Table
-from ..interface.watch import Wanted
 from ..learn.queries import HOEFFDING, POLYNOMIAL, SEED, confidence_width
 from ..models.asking import Chosen
 from ..models.weights import Model

@@ -9,14 +9,24 @@ import numpy as np
 
 from ..errors import BadInput, require_whole
 from ..features.matrices import read_only
-from ..interface.draws import generator_of
-from ..interface.fields import Averaged, Intercept, Passes, Shuffled, above_zero, flag, learner, one_of, plain
 from ..interface.groups import Grouped, Rounds, no_rounds, read_groups, weights_of_groups
 from ..interface.guard import answers, changes
-from ..interface.labels import is_marks
-from ..interface.passes import Sums, run_passes
+from ..interface.parameters.draws import generator_of
+from ..interface.parameters.fields import (
+    Averaged,
+    Intercept,
+    Passes,
+    Shuffled,
+    above_zero,
+    flag,
+    learner,
+    one_of,
+    plain,
+)
+from ..interface.runs.passes import Sums, run_passes
 from ..interface.structures import RIGHT, Decoder, StructuredForm, listed, play, same_structure
 from ..interface.tables import checked_weights
+from ..interface.targets.labels import is_marks
 from ..interface.weights import WeightsForm
 from ..models.means import take_mean
 from ..models.weights import Model, Numbers

@@ -10,9 +10,11 @@ from ..compiled.parts import plain as plain_python
 from ..errors import BadInput, shown
 from ..features.slots import Slots
 from ..interface.classifier import Classifier
-from ..interface.dicts import Example, ModelStream, Stream
-from ..interface.draws import uniforms
-from ..interface.fields import (
+from ..interface.dicts.streams import Example, ModelStream, Stream
+from ..interface.guard import changes
+from ..interface.learner import Learner
+from ..interface.parameters.draws import uniforms
+from ..interface.parameters.fields import (
     Averaged,
     Labelled,
     Linear,
@@ -22,12 +24,10 @@ from ..interface.fields import (
     learner,
     required,
 )
-from ..interface.guard import changes
-from ..interface.label_targets import LabelTargets
-from ..interface.learner import Learner
-from ..interface.own_task import ANNOUNCE, OwnTaskTargets, naming_functions
 from ..interface.regressor import Regressor
-from ..interface.watch import Wanted
+from ..interface.runs.watch import Wanted
+from ..interface.targets.label_targets import LabelTargets
+from ..interface.targets.own_task import ANNOUNCE, OwnTaskTargets, naming_functions
 from ..interface.weights import WeightsForm
 from ..learn.vocabulary import NONE
 from ..models.recipe import Recipe

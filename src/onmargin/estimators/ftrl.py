@@ -13,7 +13,9 @@ from sklearn.utils.metaestimators import available_if
 from ..compiled.parts import plain as plain_python
 from ..errors import BadInput, shown
 from ..interface.classifier import Classifier
-from ..interface.fields import (
+from ..interface.guard import answers
+from ..interface.learner import Learner
+from ..interface.parameters.fields import (
     Averaged,
     Horizon,
     Labelled,
@@ -26,9 +28,7 @@ from ..interface.fields import (
     one_of,
     plain,
 )
-from ..interface.fixed import CLASSES, Rule, chosen
-from ..interface.guard import answers
-from ..interface.learner import Learner
+from ..interface.parameters.fixed import CLASSES, Rule, chosen
 from ..interface.regressor import Regressor
 from ..models.table import LOSSES, STEPS
 from ..models.weights import Model, Numbers

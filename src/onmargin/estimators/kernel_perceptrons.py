@@ -6,7 +6,7 @@ import numpy as np
 
 from ..errors import BadInput
 from ..interface.classifier import Classifier
-from ..interface.fields import (
+from ..interface.parameters.fields import (
     Averaged,
     Budget,
     KernelParameters,

@@ -12,7 +12,8 @@ import scipy.sparse as sp
 from ..errors import BadInput, shown
 from ..features.slots import Slots
 from ..interface.classifier import Classifier
-from ..interface.fields import (
+from ..interface.guard import answers
+from ..interface.parameters.fields import (
     Growing,
     Labelled,
     Passes,
@@ -22,16 +23,15 @@ from ..interface.fields import (
     plain,
     precision,
 )
-from ..interface.guard import answers
 from ..interface.support import KernelForm
 from ..interface.tables import Table
 from ..kernels import named
 from ..kernels.base import Kernel, positive
 from ..kernels.composed import Columns
 from ..kernels.simple import Precomputed
-from ..models.kernel import KernelModel
-from ..models.kernel_forms import MultiKernel
-from ..models.support import Form
+from ..models.kernel.forms import MultiKernel
+from ..models.kernel.model import KernelModel
+from ..models.kernel.support import Form
 from ..models.weights import Model, Numbers
 from .ftrl import between_1_and_2
 

@@ -11,9 +11,11 @@ from ..compiled.checks import first_not_finite
 from ..compiled.rows import Rows
 from ..errors import BadInput, shown
 from ..interface.classifier import Classifier
-from ..interface.comparing import Compared
-from ..interface.draws import generator_of
-from ..interface.fields import (
+from ..interface.dicts.in_place import PairedStream
+from ..interface.groups import Rounds
+from ..interface.guard import answers, changes
+from ..interface.parameters.draws import generator_of
+from ..interface.parameters.fields import (
     Averaged,
     Classes,
     KernelParameters,
@@ -26,19 +28,17 @@ from ..interface.fields import (
     precision,
     whole,
 )
-from ..interface.fixed import Rule, chosen
-from ..interface.groups import Rounds
-from ..interface.guard import answers, changes
-from ..interface.in_place import PairedStream
-from ..interface.passes import TrainingSet, blocks
-from ..interface.rounds import all_pairs, checked_rounds, random_rounds, seen_rounds
+from ..interface.parameters.fixed import Rule, chosen
+from ..interface.runs.comparing import Compared
+from ..interface.runs.passes import TrainingSet, blocks
+from ..interface.runs.rounds import all_pairs, checked_rounds, random_rounds, seen_rounds
 from ..interface.support import KernelForm
 from ..interface.tables import Table, dense
 from ..interface.weights import frame_of
-from ..models.kernel import KernelModel
-from ..models.paired import Paired, PairedModel
-from ..models.paired_kernel import PairedKernel
-from ..models.pairing import LONGER, MANY, RIVALS, Given
+from ..models.kernel.model import KernelModel
+from ..models.paired.kernel_model import PairedKernel
+from ..models.paired.model import Paired, PairedModel
+from ..models.paired.pairing import LONGER, MANY, RIVALS, Given
 from ..models.weights import Model, Numbers
 
 RULES = ("correct_mistakes", "dca", "sequential", "auc", "max_violators")

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..errors import BadInput, shown
 from ..interface.classifier import Classifier
-from ..interface.fields import (
+from ..interface.parameters.fields import (
     Averaged,
     Budget,
     Horizon,

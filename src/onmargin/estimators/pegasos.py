@@ -13,7 +13,9 @@ from sklearn.utils.validation import _num_samples
 from ..errors import BadInput, as_float, shown
 from ..features.slots import Slots
 from ..interface.classifier import Classifier
-from ..interface.fields import (
+from ..interface.guard import answers, changes
+from ..interface.objective import SvmObjective
+from ..interface.parameters.fields import (
     Budget,
     Growing,
     Intercept,
@@ -30,17 +32,15 @@ from ..interface.fields import (
     require_positive,
     whole,
 )
-from ..interface.fixed import CLASSES, FREE, Rule
-from ..interface.guard import answers, changes
-from ..interface.objective import SvmObjective
-from ..interface.orders import Orders
-from ..interface.passes import Sums, TrainingSet
-from ..interface.priors import Prior
+from ..interface.parameters.fixed import CLASSES, FREE, Rule
+from ..interface.parameters.priors import Prior
+from ..interface.runs.orders import Orders
+from ..interface.runs.passes import Sums, TrainingSet
 from ..interface.support import KernelForm
 from ..interface.tables import Table
 from ..learn.vocabulary import NO_ORDER
-from ..models.kernel import KernelModel
-from ..models.last_passes import LastPasses
+from ..models.kernel.last_passes import LastPasses
+from ..models.kernel.model import KernelModel
 from ..models.weights import Model, Numbers
 
 LEAST = 1e-6  # of the share that is averaged: a smaller one is the last weights alone

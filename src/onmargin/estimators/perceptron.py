@@ -6,8 +6,8 @@ import numpy as np
 
 from ..errors import BadInput
 from ..interface.classifier import Classifier
-from ..interface.draws import generator_of
-from ..interface.fields import (
+from ..interface.parameters.draws import generator_of
+from ..interface.parameters.fields import (
     Averaged,
     Budget,
     Horizon,

@@ -10,12 +10,21 @@ from typing import Any, Self
 import numpy as np
 
 from ..errors import BadInput
-from ..interface.fields import Averaged, Intercept, Passes, Shuffled, above_zero, from_zero, learner, one_of
 from ..interface.groups import Grouped, Rounds, no_rounds, read_groups, weights_of_groups
 from ..interface.guard import answers
+from ..interface.parameters.fields import (
+    Averaged,
+    Intercept,
+    Passes,
+    Shuffled,
+    above_zero,
+    from_zero,
+    learner,
+    one_of,
+)
 from ..learn.paired.draws import draw_pairs
 from ..learn.vocabulary import NONE
-from ..models.queries import cut_in_two, queries_of
+from ..models.paired.queries import cut_in_two, queries_of
 from ..models.weights import Model, Numbers
 from ..results.metrics import ndcg
 

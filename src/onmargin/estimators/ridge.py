@@ -12,8 +12,9 @@ from ..compiled.rows import Rows, Sparse
 from ..errors import BadInput, warn
 from ..features.matrices import read_only
 from ..interface.classifier import Classifier
-from ..interface.dicts import ModelStream
-from ..interface.fields import (
+from ..interface.dicts.streams import ModelStream
+from ..interface.guard import answers
+from ..interface.parameters.fields import (
     Classes,
     Growing,
     KernelParameters,
@@ -24,16 +25,15 @@ from ..interface.fields import (
     learner,
     plain,
 )
-from ..interface.guard import answers
 from ..interface.regressor import Regressor
 from ..interface.support import KernelForm
 from ..interface.tables import Table
-from ..interface.targets import Coder, NumberTargets
+from ..interface.targets.target import Coder, NumberTargets
 from ..kernels import named
-from ..models.kernel import KernelModel
-from ..models.kernel_forms import KernelRidge
-from ..models.ridge import RidgeModel
-from ..models.support import Form
+from ..models.kernel.forms import KernelRidge
+from ..models.kernel.model import KernelModel
+from ..models.kernel.ridge import RidgeModel
+from ..models.kernel.support import Form
 from ..models.weights import Model, Numbers
 
 LONG = 1.0 + 1e-9

@@ -10,10 +10,11 @@ from sklearn.base import MetaEstimatorMixin, clone
 
 from ..compiled.parts import Part
 from ..errors import LARGEST, BadInput, require_whole, shown, warn
-from ..interface.asking_classifier import AskingClassifier
 from ..interface.classifier import Classifier
-from ..interface.draws import seed_of
-from ..interface.fields import (
+from ..interface.feedback.asking_classifier import AskingClassifier
+from ..interface.guard import answers
+from ..interface.parameters.draws import seed_of
+from ..interface.parameters.fields import (
     check_limits,
     flag,
     from_zero,
@@ -23,10 +24,9 @@ from ..interface.fields import (
     plain,
     require_positive,
 )
-from ..interface.guard import answers
-from ..interface.labels import items
-from ..interface.missing import numbered, one_kind, rows_of
 from ..interface.tables import Table
+from ..interface.targets.labels import items
+from ..interface.targets.missing import numbered, one_kind, rows_of
 from ..learn.queries import OWN, RULES
 from ..models.asking import Chosen
 from ..models.layout import Facts, count

@@ -5,8 +5,8 @@ from __future__ import annotations
 from scipy import special
 
 from ..interface.classifier import Classifier
-from ..interface.fields import Averaged, Labelled, Linear, above_zero, group, learner, one_of
-from ..interface.fixed import CLASSES, Rule, chosen
+from ..interface.parameters.fields import Averaged, Labelled, Linear, above_zero, group, learner, one_of
+from ..interface.parameters.fixed import CLASSES, Rule, chosen
 from ..models.weights import Numbers
 
 

@@ -3,8 +3,16 @@
 from __future__ import annotations
 
 from ..interface.classifier import Classifier
-from ..interface.fields import Budget, KernelParameters, Labelled, Linear, above_zero, is_auto, learner
-from ..interface.fixed import CLASSES, Rule, chosen
+from ..interface.parameters.fields import (
+    Budget,
+    KernelParameters,
+    Labelled,
+    Linear,
+    above_zero,
+    is_auto,
+    learner,
+)
+from ..interface.parameters.fixed import CLASSES, Rule, chosen
 from ..interface.support import KernelForm
 from ..models.weights import Numbers
 

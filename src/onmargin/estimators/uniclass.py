@@ -9,9 +9,9 @@ import numpy as np
 from sklearn.base import OutlierMixin
 
 from ..errors import BadInput, shown
-from ..interface.comparing import Compared
-from ..interface.dicts import Example, learn_many, learn_one, open_stream, predict_many
-from ..interface.fields import (
+from ..interface.dicts.streams import Example, learn_many, learn_one, open_stream, predict_many
+from ..interface.guard import alone, answers, changes, in_place
+from ..interface.parameters.fields import (
     Averaged,
     Budget,
     Growing,
@@ -24,10 +24,10 @@ from ..interface.fields import (
     one_of,
     precision,
 )
-from ..interface.guard import alone, answers, changes, in_place
+from ..interface.runs.comparing import Compared
 from ..interface.support import KernelForm
 from ..interface.tables import Table
-from ..interface.targets import PointTargets
+from ..interface.targets.target import PointTargets
 from ..learn.vocabulary import TRACED
 from ..models.weights import Model, Numbers
 

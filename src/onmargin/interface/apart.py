@@ -15,11 +15,11 @@ from ..errors import BadInput
 from ..features.slots import Slots
 from ..models.means import take_mean
 from .classifier import Classifier
-from .fields import lasting
-from .fixed import fix, is_unfixed
 from .groups import Grouped
 from .learner import Learner
 from .mixing import refuse
+from .parameters.fields import lasting
+from .parameters.fixed import fix, is_unfixed
 from .tables import Columns
 
 Some = TypeVar("Some", bound=Learner)

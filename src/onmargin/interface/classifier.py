@@ -10,12 +10,12 @@ from sklearn.base import ClassifierMixin
 
 from ..errors import BadInput, shown
 from ..models.asking import Asking
-from .dicts import Example, learn_many, learn_one, open_stream, predict_many
+from .dicts.streams import Example, learn_many, learn_one, open_stream, predict_many
 from .guard import alone, answers, changes, in_place
-from .label_targets import LabelTargets
-from .labels import Labels, in_order, listed, shortened
 from .learner import Learner
-from .shares import Decision, Share, Sides, shares, shares_of_one, sides_of_one
+from .targets.label_targets import LabelTargets
+from .targets.labels import Labels, in_order, listed, shortened
+from .targets.shares import Decision, Share, Sides, shares, shares_of_one, sides_of_one
 from .weights import frame_of
 
 

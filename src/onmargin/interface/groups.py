@@ -13,14 +13,14 @@ from ..compiled.rows import Rows
 from ..errors import BadInput
 from ..learn.vocabulary import NONE, Examples
 from ..models.means import take_mean
-from ..models.paired import PairedModel
-from ..models.pairing import Given
+from ..models.paired.model import PairedModel
+from ..models.paired.pairing import Given
 from ..models.weights import Model
 from ..results.progress import Progress, Totals
-from .draws import generator_of
 from .guard import answers, changes
 from .learner import Learner
-from .passes import Sums, run_passes
+from .parameters.draws import generator_of
+from .runs.passes import Sums, run_passes
 from .tables import Table, checked_weights
 
 SIDES = np.array([[0], [1]], np.int8)  # marks of the worse and of the better members

@@ -24,18 +24,18 @@ from ..models.weights import Model, Numbers
 from ..results.progress import Progress
 from ..results.trace import Watcher
 from . import twins
-from .before import Before
-from .dicts import BoundStream, Stream
-from .draws import generator_of, seed_of, uniforms
-from .fields import check_horizon, check_lasting, check_limits, is_auto, lasting
-from .fixed import CLASSES, Rule, chosen, fixed_by, is_unfixed
+from .dicts.before import Before
+from .dicts.streams import BoundStream, Stream
 from .guard import NOBODY, Change, alone, answers, changes
-from .other_names import refuse_params
-from .passes import Game, Stopping, Sums, TrainingSet, mean_loss, naming_rows, run_passes
+from .parameters.draws import generator_of, seed_of, uniforms
+from .parameters.fields import check_horizon, check_lasting, check_limits, is_auto, lasting
+from .parameters.fixed import CLASSES, Rule, chosen, fixed_by, is_unfixed
+from .parameters.other_names import refuse_params
 from .river import River
+from .runs.passes import Game, Stopping, Sums, TrainingSet, mean_loss, naming_rows, run_passes
+from .runs.watch import Wanted, watch_each, watch_table
 from .tables import Columns, Table, bad_row, checked_weight, checked_weights, read_table
-from .targets import NumberTargets
-from .watch import Wanted, watch_each, watch_table
+from .targets.target import NumberTargets
 from .weights import WeightsForm, top_features
 
 

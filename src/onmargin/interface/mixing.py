@@ -9,8 +9,8 @@ import numpy as np
 
 from ..errors import BadInput
 from ..models.merging import Merging
-from .fixed import is_unfixed
 from .learner import Learner
+from .parameters.fixed import is_unfixed
 
 FOUND = ("objective_", "dual_gap_")  # what a fit found out about its own weights
 

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from ..models.svm import Problem
 from ..models.weights import Model
-from .passes import TrainingSet
+from .runs.passes import TrainingSet
 
 if TYPE_CHECKING:
     from .classifier import Classifier

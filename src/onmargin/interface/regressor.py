@@ -8,11 +8,11 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from ..models.asking import Asking
-from .dicts import Example, learn_many, learn_one, open_stream, predict_many
-from .fixed import NUMBERS
+from .dicts.streams import Example, learn_many, learn_one, open_stream, predict_many
 from .guard import alone, answers, changes, in_place
 from .learner import Learner
-from .passes import Stopping
+from .parameters.fixed import NUMBERS
+from .runs.passes import Stopping
 
 
 class Regressor(RegressorMixin, Learner):  # type: ignore[misc]

@@ -27,7 +27,7 @@ from ..models.layout import (
     truth,
 )
 from ..models.weights import Model, Numbers
-from .fields import declared, lasting, same
+from .parameters.fields import declared, lasting, same
 from .tables import Columns
 
 if TYPE_CHECKING:

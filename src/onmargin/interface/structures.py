@@ -21,7 +21,7 @@ from ..learn.spaces.arrays import Start
 from ..learn.vocabulary import NO_ORDER, NONE, Examples
 from ..models.layout import Arrays, Facts, Layout
 from ..models.weights import Model, Numbers
-from .passes import Sums
+from .runs.passes import Sums
 from .weights import WeightsForm
 
 ENOUGH = 10  # rounds after which a decoder that finds less than the best is spoken of

@@ -16,18 +16,18 @@ from ..features.slots import Slots
 from ..kernels import named
 from ..kernels.base import FAR, positive
 from ..learn.spaces.arrays import Start
-from ..models.kernel import KernelModel
-from ..models.kernel_forms import Bounded, Unbounded
+from ..models.kernel.forms import Bounded, Unbounded
+from ..models.kernel.model import KernelModel
+from ..models.kernel.support import Form
 from ..models.layout import Arrays, Facts, Layout, Misfit, count, one_of, real, truth
-from ..models.support import Form
 from ..models.table import Row, row_named
 from ..models.weights import Model, Numbers
-from .comparing import Compared, Judge
-from .dicts import Example, Stream, open_stream
-from .distances import DistanceStream
+from .dicts.distances import DistanceStream
+from .dicts.streams import Example, Stream, open_stream
 from .guard import answers
 from .learner import Learner
-from .passes import TrainingSet
+from .runs.comparing import Compared, Judge
+from .runs.passes import TrainingSet
 from .tables import Table
 from .weights import WeightsForm, frame_of
 

@@ -10,9 +10,9 @@ from .guard import NOBODY, Change, Guarded
 
 if TYPE_CHECKING:
     from ..models.weights import Model
-    from .asks import AsksForLabels
+    from .feedback.asks import AsksForLabels
     from .learner import Learner
-    from .passes import TrainingSet
+    from .runs.passes import TrainingSet
 
 Some = TypeVar("Some", bound=Guarded)
 One = TypeVar("One", bound="Learner")

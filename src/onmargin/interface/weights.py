@@ -21,10 +21,10 @@ from ..learn.spaces.arrays import Start
 from ..models.layout import Arrays, Facts, Layout
 from ..models.table import FORGETS, Row, row_named
 from ..models.weights import Model, Numbers
-from .comparing import Compared, Judge
-from .dicts import BoundStream, Example, Stream
-from .fields import AFTER_EACH
-from .passes import TrainingSet
+from .dicts.streams import BoundStream, Example, Stream
+from .parameters.fields import AFTER_EACH
+from .runs.comparing import Compared, Judge
+from .runs.passes import TrainingSet
 from .tables import Table, with_length
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from ..compiled.rows import Rows
 from ..errors import BadInput
 from ..learn.dual import ascend, score_table, spread
 from ..learn.spaces.arrays import aligned
-from .kernel import KernelModel
+from .kernel.model import KernelModel
 from .weights import Model
 
 STRETCH = 8192

@@ -9,11 +9,11 @@ import numpy as np
 
 from ..errors import BadInput, shown
 from ..features.matrices import canonical
-from ..interface.asks import AsksForLabels
-from ..interface.comparing import Compared, beside
+from ..interface.feedback.asks import AsksForLabels
 from ..interface.learner import Learner
-from ..interface.missing import told
+from ..interface.runs.comparing import Compared, beside
 from ..interface.tables import Table
+from ..interface.targets.missing import told
 from ..results.begun import Begun
 from ..results.certificate import Certificate, Course, Row
 from ..results.progress import Progress

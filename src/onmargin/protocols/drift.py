@@ -11,10 +11,10 @@ import scipy.sparse as sp
 
 from ..errors import BadInput, require_whole, shown
 from ..features.matrices import canonical
-from ..interface.asks import AsksForLabels
+from ..interface.feedback.asks import AsksForLabels
 from ..interface.learner import Learner
-from ..interface.targets import as_column
-from ..interface.watch import Wanted
+from ..interface.runs.watch import Wanted
+from ..interface.targets.target import as_column
 from ..results.progress import Progress, Totals
 
 Watched = Learner | AsksForLabels

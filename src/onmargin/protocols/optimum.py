@@ -10,10 +10,10 @@ from sklearn.utils.validation import check_X_y
 from ..errors import BadInput, require_whole
 from ..features.matrices import canonical
 from ..features.tables import to_rows
-from ..interface.fields import require_positive
-from ..interface.labels import Labels, distinct, shortened
-from ..interface.priors import Prior
+from ..interface.parameters.fields import require_positive
+from ..interface.parameters.priors import Prior
 from ..interface.tables import DTYPES, checked_weights, in_one_line
+from ..interface.targets.labels import Labels, distinct, shortened
 from ..models.svm import Problem, solve
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from ..errors import BadInput, shown
-from ..interface.asks import AsksForLabels
+from ..interface.feedback.asks import AsksForLabels
 from ..interface.groups import Grouped
 from ..interface.learner import Learner
-from ..interface.watch import Wanted
+from ..interface.runs.watch import Wanted
 from ..results.progress import Progress
 from ..sources.blocks import Source
 from .drift import play_with_drift

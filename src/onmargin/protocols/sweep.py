@@ -15,10 +15,10 @@ from sklearn.model_selection import ParameterGrid
 from sklearn.pipeline import Pipeline
 
 from ..errors import BadInput, Diverged, plain_number, require_whole, shown
-from ..interface.asks import AsksForLabels
+from ..interface.feedback.asks import AsksForLabels
 from ..interface.groups import Grouped
-from ..interface.lanes import Place, sweep_in_lanes
 from ..interface.learner import Learner
+from ..interface.runs.lanes import Place, sweep_in_lanes
 from ..results.progress import Progress
 from ..results.scoring import Scoring, scoring_of
 from ..results.sweep_result import COLUMNS, DIVERGED, Line, SweepResult

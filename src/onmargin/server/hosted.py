@@ -16,7 +16,7 @@ from msgspec import Struct
 from ..errors import BadFile, BadInput
 from ..features.piped import is_pipeline, piped
 from ..features.text import Text
-from ..interface.asks import AsksForLabels
+from ..interface.feedback.asks import AsksForLabels
 from ..interface.learner import Learner
 from ..protocols.requested.naming import CLASSES, NUMBERS, POINTS, SETS
 from ..protocols.requested.training import Model

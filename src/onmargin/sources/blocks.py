@@ -11,8 +11,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..errors import BadInput, extra, require_whole, shown
-from .ahead import itself, overlapped
-from .gathered import Gathered
+from .reading.ahead import itself, overlapped
+from .reading.gathered import Gathered
 
 # CSR, an array, a frame, a table of pyarrow, texts: whatever has a length or a shape, and can be cut.
 Rows: TypeAlias = sp.csr_matrix

@@ -10,7 +10,7 @@ from typing import Protocol, cast
 
 from ..errors import BadInput, BadType, shown
 from .blocks import Source
-from .opening import Chunks, Paths, every_file
+from .reading.opening import Chunks, Paths, every_file
 
 ENDINGS = {
     ".svm": "svmlight", ".svmlight": "svmlight", ".libsvm": "svmlight", ".vw": "vw",

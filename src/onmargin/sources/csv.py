@@ -9,13 +9,13 @@ from itertools import compress
 import numpy as np
 
 from ..errors import BadFile, BadInput, shown
-from .arrow import arrow
 from .blocks import ROWS, Block, Features, Rows, Source
-from .columns import Column, Found, Roles, TableReader
 from .default_features import default_features, read_whole
-from .line_format import LineFormat, Refusals
-from .opening import Chunk, Chunks, Paths
-from .target_words import EXACT, NUMBER
+from .reading.arrow import arrow
+from .reading.columns import Column, Found, Roles, TableReader
+from .reading.line_format import LineFormat, Refusals
+from .reading.opening import Chunk, Chunks, Paths
+from .reading.target_words import EXACT, NUMBER
 
 QUOTE, NEWLINE, RETURN = 34, 10, 13
 NO_VALUE = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?")

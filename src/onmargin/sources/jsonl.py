@@ -12,11 +12,11 @@ import numpy as np
 from ..errors import BadInput, shown
 from ..features.texts import Texts
 from .blocks import ROWS, Block, Features, Rows, Source
-from .columns import USUAL, Roles, texts_of
 from .default_features import default_features, read_whole
-from .line_format import LineFormat, Refusals
-from .opening import Chunk, Chunks, Paths
-from .target_words import EXACT, TargetWords
+from .reading.columns import USUAL, Roles, texts_of
+from .reading.line_format import LineFormat, Refusals
+from .reading.opening import Chunk, Chunks, Paths
+from .reading.target_words import EXACT, TargetWords
 from .text import is_utf8
 
 NEWLINE = 10

@@ -14,7 +14,7 @@ import numpy as np
 from ..errors import BadFile, BadInput, NoFile, shown
 from .blocks import Source
 from .by_name import arriving
-from .opening import BOM, CHUNK, LONGEST_LINE, Chunk
+from .reading.opening import BOM, CHUNK, LONGEST_LINE, Chunk
 
 POLL = 0.1  # seconds between two looks
 

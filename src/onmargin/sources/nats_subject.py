@@ -11,7 +11,7 @@ from ..errors import BadInput, extra, shown
 from .blocks import Source
 from .by_name import arriving
 from .live import POLL, Arrivals
-from .opening import CHUNK, Chunk
+from .reading.opening import CHUNK, Chunk
 
 MOST_WAITING = 1 << 16  # messages; then the server is made to wait
 

@@ -13,13 +13,13 @@ from dataclasses import replace
 import numpy as np
 
 from ..errors import BadFile, BadInput, shown
-from .arrow import arrow
 from .blocks import ROWS, Block, Features, Rows, Source, height
-from .columns import Column, Found, Roles, TableReader
 from .default_features import default_features, read_whole
-from .line_format import Refusals
-from .lists import Lists, lists_in
-from .opening import STDIN, Lines, One, Paths, every_file, name_of
+from .reading.arrow import arrow
+from .reading.columns import Column, Found, Roles, TableReader
+from .reading.line_format import Refusals
+from .reading.lists import Lists, lists_in
+from .reading.opening import STDIN, Lines, One, Paths, every_file, name_of
 
 
 class ParquetFiles:

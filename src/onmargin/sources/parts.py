@@ -15,9 +15,9 @@ from ..errors import BadFile, BadInput, require_whole, shown
 from .blocks import ROWS, Block, Source
 from .by_name import format_of, streamed
 from .csv import CSVLines
-from .line_format import LineFormat, Refusals
-from .opening import Chunks, LineRange, Lines, Paths, every_file, is_packed, line_starts
 from .parquet import ParquetFiles, group_bytes
+from .reading.line_format import LineFormat, Refusals
+from .reading.opening import Chunks, LineRange, Lines, Paths, every_file, is_packed, line_starts
 from .svmlight import Svmlight
 
 BYTES = 64 << 20  # in a part, unless told

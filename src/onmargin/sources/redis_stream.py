@@ -9,7 +9,7 @@ from ..errors import BadFile, BadInput, extra, shown
 from .blocks import Source
 from .by_name import arriving
 from .live import Arrivals
-from .opening import Chunk
+from .reading.opening import Chunk
 
 MANY = 1000  # entries asked for at a time
 WAIT = 200  # milliseconds

@@ -11,12 +11,12 @@ import numpy as np
 
 from ..errors import BadFile, BadInput, require_whole, shown
 from ..features.matrices import read_only
-from .ahead import overlapped
 from .blocks import ROWS as BLOCK
 from .blocks import Block, Rows, Source, Targets, csr, require_on_error
-from .memory import Rooms
-from .opening import NEWLINE, Chunk, Chunks, Lines, Paths
 from .parsing import svmlight as lines
+from .reading.ahead import overlapped
+from .reading.memory import Rooms
+from .reading.opening import NEWLINE, Chunk, Chunks, Lines, Paths
 
 CHUNK = 2 << 20  # bytes
 WIDEST = lines.LAST_INDEX + 1  # columns

@@ -9,10 +9,10 @@ import numpy as np
 from ..features.texts import Texts
 from .blocks import ROWS, Block, Features, Rows, Source
 from .default_features import default_features, read_whole
-from .line_format import LineFormat, Refusals
-from .opening import Chunk, Chunks, Paths
 from .parsing.heads import BODY, BODY_END, FINE, LINE, MARKS, TAG, TAG_END, WHERE, WRONG, tab_heads
-from .target_words import TargetWords
+from .reading.line_format import LineFormat, Refusals
+from .reading.opening import Chunk, Chunks, Paths
+from .reading.target_words import TargetWords
 
 
 class TabLines:

@@ -10,8 +10,6 @@ from ..features.namespaces import Interaction, Namespaces
 from ..features.texts import Texts
 from .blocks import ROWS, Block, Features, Rows, Source
 from .default_features import read_whole
-from .line_format import LineFormat, Refusals
-from .opening import Chunk, Chunks, Paths
 from .parsing.heads import (
     BODY,
     BODY_END,
@@ -27,6 +25,8 @@ from .parsing.heads import (
     WRONG,
     vw_heads,
 )  # fmt: skip
+from .reading.line_format import LineFormat, Refusals
+from .reading.opening import Chunk, Chunks, Paths
 
 WANTED = {
     NO_BAR: "a bar: label |namespace feature:value ...",

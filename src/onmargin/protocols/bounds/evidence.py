@@ -7,7 +7,7 @@ from typing import NamedTuple, cast
 
 import numpy as np
 
-from ...interface.comparing import Compared
+from ...interface.runs.comparing import Compared
 from ...interface.tables import Table
 from ...results.begun import Begun
 from ...results.progress import Progress

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from ...interface.missing import rows_of
 from ...interface.tables import Table
+from ...interface.targets.missing import rows_of
 
 MOST = 5000  # candidates, however many rows are wanted (but for those rows themselves)
 SAMPLE = 1000  # rows that stand for the pool

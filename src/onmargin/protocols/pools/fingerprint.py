@@ -9,8 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from ...errors import BadInput
-from ...interface.missing import indexable, rows_of
 from ...interface.tables import Table, bad_row
+from ...interface.targets.missing import indexable, rows_of
 
 BLOCK = 2**20  # values that are looked at at once
 

@@ -13,10 +13,10 @@ from sklearn.metrics import f1_score
 
 from ...errors import BadInput, require_whole, shown
 from ...estimators.sampler import SelectiveSampler, chosen_estimator
-from ...interface.asks import AsksForLabels
 from ...interface.classifier import Classifier
-from ...interface.missing import indexable, labels_of, rows_of
+from ...interface.feedback.asks import AsksForLabels
 from ...interface.tables import Table
+from ...interface.targets.missing import indexable, labels_of, rows_of
 from ...learn.queries import RULES
 from ...results.label_plan import LabelPlan, spread_over
 from ..sweep import progress_bar

@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ...errors import BadInput, shown
-from ...interface.labels import items
-from ...interface.missing import rows_of
 from ...interface.tables import Table
+from ...interface.targets.labels import items
+from ...interface.targets.missing import rows_of
 from .ledger import Label, Row
 from .pool import Pool
 

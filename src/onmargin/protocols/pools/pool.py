@@ -14,9 +14,9 @@ from ... import __version__
 from ...errors import BadFile, BadInput, require_whole, shown
 from ...estimators.sampler import SelectiveSampler, chosen_estimator
 from ...interface.classifier import Classifier
-from ...interface.draws import drawn_seed
-from ...interface.labels import as_they_are, check_label, items, listed, shortened, unwrapped
-from ...interface.missing import numbered, one_kind, rows_of
+from ...interface.parameters.draws import drawn_seed
+from ...interface.targets.labels import as_they_are, check_label, items, listed, shortened, unwrapped
+from ...interface.targets.missing import numbered, one_kind, rows_of
 from ...models.asking import sureness
 from ...models.layout import count as count_in
 from ...results.label_plan import Advice

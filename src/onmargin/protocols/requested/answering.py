@@ -14,7 +14,7 @@ from ...estimators.uniclass import PassiveAggressiveUniclass
 from ...features.piped import is_pipeline, last_step
 from ...features.text import Text
 from ...features.texts import Texts
-from ...interface.asks import AsksForLabels
+from ...interface.feedback.asks import AsksForLabels
 from ...interface.groups import Grouped
 from ...interface.learner import Learner
 from ...results.metrics import ndcg

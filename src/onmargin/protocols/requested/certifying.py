@@ -13,9 +13,9 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 from ...errors import BadInput
-from ...interface.asks import AsksForLabels
-from ...interface.comparing import beside
+from ...interface.feedback.asks import AsksForLabels
 from ...interface.groups import Grouped
+from ...interface.runs.comparing import beside
 from ...interface.tables import Table
 from ...results.certificate import Certificate, Course
 from ...results.progress import Progress

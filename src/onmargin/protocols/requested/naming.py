@@ -12,9 +12,9 @@ import numpy as np
 
 from ...errors import BadInput, shown
 from ...estimators import every
-from ...interface.asks import AsksForLabels
-from ...interface.fields import check_limits
+from ...interface.feedback.asks import AsksForLabels
 from ...interface.learner import Learner
+from ...interface.parameters.fields import check_limits
 from ...models.recipe import Recipe
 from ...models.table import ROWS
 

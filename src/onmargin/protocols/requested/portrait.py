@@ -10,7 +10,7 @@ import numpy as np
 from ...errors import BadInput, OnmarginError
 from ...features.hashing import Names
 from ...features.piped import is_pipeline, last_step
-from ...interface.asks import AsksForLabels
+from ...interface.feedback.asks import AsksForLabels
 from ...interface.learner import Learner
 from ..saving.files import load, notes_of
 from .record import first_column

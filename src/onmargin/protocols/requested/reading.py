@@ -16,9 +16,9 @@ from ...features.steps import FeatureStep
 from ...features.texts import Texts
 from ...sources.blocks import Rows, Source, as_wide
 from ...sources.by_name import ADDRESSES, format_of, module_of, open_source
-from ...sources.opening import Lines
 from ...sources.parts import BYTES, Part, split
 from ...sources.peeked import Peeked
+from ...sources.reading.opening import Lines
 from ...sources.svmlight import is_zero_based
 from .naming import NUMBERS, SETS, require_task, task_of
 

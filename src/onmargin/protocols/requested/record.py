@@ -13,7 +13,7 @@ from importlib.metadata import PackageNotFoundError, version
 from ... import __version__
 from ...errors import BadFile, BadInput, shown
 from ...results.tally import Tally
-from ...sources.opening import every_file
+from ...sources.reading.opening import every_file
 
 PACKAGES = ("numpy", "scipy", "numba", "scikit-learn")
 UNKNOWN = -1  # bytes

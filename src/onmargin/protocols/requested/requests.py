@@ -10,9 +10,9 @@ from sklearn.base import is_regressor
 
 from ...errors import BadFile, BadInput, shown
 from ...features.piped import last_step
-from ...interface.asks import AsksForLabels
-from ...interface.fields import same
+from ...interface.feedback.asks import AsksForLabels
 from ...interface.learner import Learner
+from ...interface.parameters.fields import same
 from ...results.progress import Progress
 from ..saving.files import load, notes_of
 from .naming import FAMILIES, NUMBERS, QUERIES, TASKS, USUAL, is_of_two, named, parameters_of

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...errors import BadInput, shown
 from ...features.piped import is_pipeline
-from ...interface.asks import AsksForLabels
+from ...interface.feedback.asks import AsksForLabels
 from ...interface.learner import Learner
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...errors import BadInput, require_whole, shown
 from ...features.piped import is_pipeline, piped
-from ...interface.asks import AsksForLabels
+from ...interface.feedback.asks import AsksForLabels
 from ...interface.groups import Grouped
 from ...interface.learner import Learner
 from ...interface.tables import Table

@@ -13,8 +13,8 @@ from ...errors import BadFile, BadInput, shown
 from ...estimators import every
 from ...estimators.sampler import SelectiveSampler
 from ...features.piped import is_pipeline
-from ...interface.asks import AsksForLabels
 from ...interface.classifier import Classifier
+from ...interface.feedback.asks import AsksForLabels
 from ...interface.learner import Learner
 from ...interface.regressor import Regressor
 from ...interface.state import State, restore_state, state_of

@@ -17,7 +17,7 @@ import numpy as np
 
 from ...compiled.parts import plain
 from ...errors import BadInput, shown
-from ...interface.priors import Prior
+from ...interface.parameters.priors import Prior
 from ...kernels import composed, simple
 from ...kernels.base import Kernel
 from ...models.recipe import Recipe

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 
 from ...errors import BadInput, shown
-from ...interface.labels import check_label
+from ...interface.targets.labels import check_label
 from ...protocols.pools.labelling import keys_of
 from ..examples import checked_label
 from .acts import Acts

@@ -1,0 +1,1 @@
+"""Learners that see little: they ask for labels, or play actions for rewards."""

@@ -1,0 +1,1 @@
+"""Parameters: fields with limits, numbers left to the data, priors, draws, others' names."""

@@ -1,0 +1,1 @@
+"""What y is to a learner: labels, sets of them, numbers, points; to the loop and back."""

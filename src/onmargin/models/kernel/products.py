@@ -1,0 +1,157 @@
+"""Kernel values and sums of a block of rows over the vectors kept, tile by tile, in threads.
+
+A tile fits the cache and is one matrix product. With two or more threads (as many as BLAS may use:
+`threadpoolctl` sets them) each takes its share of tiles, BLAS itself running in one.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TypeVar
+
+import numpy as np
+
+from ...compiled.pairs import add_sums
+from ...compiled.threads import one_each, pool, threads_allowed
+from ...kernels.base import Kernel, Pair
+from ...kernels.sides import Side
+from .vectors import Vectors
+
+TILE = 1024  # vectors at a time
+ENOUGH = 2 * TILE  # vectors kept from which on threads pay
+BLOCK = 256  # rows at a time; a few more, a few less where many or few vectors are kept
+Found = TypeVar("Found")
+
+
+def block_size(kept: int) -> int:
+    """Rows to prepare at once: the block's own Gram matrix should stay small beside the rest."""
+    return BLOCK // 2 if kept < TILE // 2 else BLOCK if kept < 4 * TILE else 2 * BLOCK
+
+
+_own = threading.local()
+
+
+def _room(right: Side) -> np.ndarray:
+    """A place for one tile, the same for every block of a thread: fresh memory costs a page fault a line."""
+    size = TILE * max(len(right), BLOCK)
+    held: np.ndarray | None = getattr(_own, right.dtype.name, None)
+    if held is None or held.size < size:
+        held = np.empty(size, right.dtype)
+        setattr(_own, right.dtype.name, held)
+    return held[: TILE * len(right)].reshape(TILE, len(right))
+
+
+@contextmanager
+def sharing(kept: int) -> Iterator[int]:
+    """How many threads share the tiles of so many vectors; BLAS has one each meanwhile.
+
+    Whoever asks while others share goes alone: limits that overlap would not be undone.
+    """
+    threads = min(threads_allowed(), kept // TILE) if kept >= ENOUGH else 1
+    if threads == 1:
+        yield 1
+        return
+    with one_each() as alone:
+        yield threads if alone else 1
+
+
+class Evaluator:
+    """Kernels (each plus a constant: the bias) at work on kept vectors, in so many threads."""
+
+    def __init__(self, kernels: tuple[Kernel, ...], constant: float, threads: int = 1) -> None:
+        self.kernels, self.constant = kernels, constant
+        self.threads = threads if all(kernel.threads for kernel in kernels) else 1
+
+    def tables(self, left: Side, right: Side, room: np.ndarray | None = None) -> Iterator[np.ndarray]:
+        """k of all pairs without the constant; `room`: a place for the table, good until the next call."""
+        pair = Pair(left, right, room if len(self.kernels) == 1 else None)
+        for kernel in self.kernels:
+            yield kernel.table(pair)
+
+    def diagonals(self, side: Side) -> np.ndarray:
+        """(kernels, rows) k(x, x)"""
+        return np.array([kernel.diagonal(side) for kernel in self.kernels], float) + self.constant
+
+    def grams(self, side: Side, own: np.ndarray) -> np.ndarray:
+        """(kernels, rows, rows): the block against itself, in float64, with these diagonals."""
+        if len(side) == 1:
+            return np.array(own, np.float64).reshape(len(self.kernels), 1, 1)
+        values = np.array(list(self.tables(side, side)), np.float64)
+        if self.constant:
+            values += self.constant
+        rows = np.arange(len(side))
+        values[:, rows, rows] = own
+        return values
+
+    def sums(self, kept: Vectors, right: Side, coefficients: np.ndarray) -> np.ndarray:
+        """(kernels, outputs, rows): sum_i coefficients[i, k] k(x_i, .), added up in float64."""
+        shape = (len(self.kernels), coefficients.shape[1], len(right))
+
+        def share(tiles: list[tuple[int, int]]) -> np.ndarray:
+            totals, room = np.zeros(shape), _room(right)
+            for first, stop in tiles:
+                tables = self.tables(kept.tile(first, stop, right.dtype), right, room)
+                for total, table in zip(totals, tables, strict=True):
+                    add_sums(table, coefficients[first:stop], total)
+            return totals
+
+        total = np.zeros(shape)
+        if self.constant:
+            total += self.constant * coefficients.sum(axis=0)[:, None]
+        return np.asarray(sum(self._shared(len(kept), right, share), total))
+
+    def sums_and_grams(
+        self, kept: Vectors, side: Side, coefficients: np.ndarray, own: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Of a block, `sums` over the vectors kept and its own `grams`: at once where threads share."""
+        if self.threads == 1:
+            return self.sums(kept, side, coefficients), self.grams(side, own)
+        side.prime()
+        grams = pool(self.threads).submit(quietly(lambda: self.grams(side, own)))
+        return self.sums(kept, side, coefficients), grams.result()
+
+    def by_blocks(self, count: int, answer: Callable[[Evaluator, slice], None]) -> None:
+        """`answer` for all rows, a block at a time.
+
+        Threads take whole blocks where there are enough, so that none waits for another and sums are those of
+        one thread; else they share the tiles of each.
+        """
+        blocks = [slice(first, min(first + BLOCK, count)) for first in range(0, count, BLOCK)]
+        if self.threads == 1 or len(blocks) < 2 * self.threads:
+            for some in blocks:
+                answer(self, some)
+            return
+        alone = Evaluator(self.kernels, self.constant)
+        for _ in pool(self.threads).map(quietly(lambda some: answer(alone, some)), blocks):
+            pass
+
+    def values(self, kept: Vectors, right: Side, out: np.ndarray) -> None:
+        """out[j, i] = k(x_i, row j), for i among the kept; one kernel."""
+
+        def share(tiles: list[tuple[int, int]]) -> None:
+            room = _room(right)
+            for first, stop in tiles:
+                out[:, first:stop] = next(self.tables(kept.tile(first, stop, right.dtype), right, room)).T
+
+        self._shared(len(kept), right, share)
+        out[:, : len(kept)] += self.constant
+
+    def _shared(self, kept: int, right: Side, share: Callable[[list[tuple[int, int]]], Found]) -> list[Found]:
+        """All tiles in turn; where threads share, each takes the next as soon as it is done with one."""
+        tiles = [(first, min(first + TILE, kept)) for first in range(0, kept, TILE)]
+        if self.threads == 1:
+            return [share(tiles)] if kept else []
+        right.prime()
+        return list(pool(self.threads).map(quietly(share), [[tile] for tile in tiles]))
+
+
+def quietly(work: Callable[..., Found]) -> Callable[..., Found]:
+    """The same, what overflows found by its result: a thread of a pool has warnings of its own."""
+
+    def run(*given: object) -> Found:
+        with np.errstate(over="ignore", invalid="ignore"):
+            return work(*given)
+
+    return run

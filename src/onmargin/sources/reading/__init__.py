@@ -1,0 +1,1 @@
+"""How files become rows: opened, read ahead, cut into lines, columns and targets."""
