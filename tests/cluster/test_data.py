@@ -200,7 +200,9 @@ def test_grid_search_through_dask(client):
     assert np.array_equal(search.cv_results_["mean_test_score"], here.cv_results_["mean_test_score"])
 
 
-@pytest.mark.parametrize("call", ["fit", "partial_fit", "predict", "progressive", "frame"])
+@pytest.mark.parametrize(
+    "call", ["fit", "partial_fit", "predict", "progressive", "frame", "sampler", "pool", "plan", "sweep"]
+)
 def test_an_estimator_that_is_given_dask_names_the_calls(call):
     rows, y = da.from_array(X, chunks=(SIZE, -1)), da.from_array(Y, chunks=SIZE)
     calls: dict[str, Any] = {
@@ -209,8 +211,12 @@ def test_an_estimator_that_is_given_dask_names_the_calls(call):
         "predict": lambda: om.Perceptron(tol=None, max_iter=1).fit(X, Y).predict(rows),
         "progressive": lambda: om.progressive(om.Perceptron(), rows, y),
         "frame": lambda: om.Perceptron().fit(dd.from_pandas(FRAME, npartitions=2), Y),
+        "sampler": lambda: om.SelectiveSampler(om.Perceptron()).fit(rows, y),
+        "pool": lambda: om.Pool(om.AROW(), rows),
+        "plan": lambda: om.label_plan(om.Perceptron(), rows, y, budgets=[10]),
+        "sweep": lambda: om.sweep(om.Perceptron(), {"rate": [0.1, 1.0]}, rows, y),
     }
-    with pytest.raises(BadType, match=r"Dask \w+; use om\.cluster\.fit\(.*om\.cluster\.predict\("):
+    with pytest.raises(BadType, match=r"Dask \w+; use om\.cluster\.fit\(.*sweep.*om\.cluster\.predict\("):
         calls[call]()
 
 

@@ -118,3 +118,9 @@ def test_a_database_that_is_not_there_is_one_line(tmp_path):
     with pytest.raises(BadFile, match="cannot be reached") as told:
         Service(tmp_path / "served", Settings(journal=f"postgresql://x@/x?host={tmp_path}"))
     assert "\n" not in str(told.value)
+
+
+def test_a_url_that_is_none_is_one_line_without_its_password(tmp_path):
+    with pytest.raises(BadFile, match="the journal's URL cannot be read.*check it") as told:
+        Service(tmp_path, Settings(journal="postgresql://me:secret@/x?no_such_option=1"))
+    assert "secret" not in str(told.value) and "\n" not in str(told.value)

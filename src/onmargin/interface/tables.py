@@ -188,8 +188,8 @@ def refuse_dask(X: object) -> None:
     """
     if type(X).__module__.partition(".")[0] in ("dask", "dask_expr"):
         raise BadType(
-            f"got a Dask {type(X).__name__}; use om.cluster.fit(estimator, (X, y)) to learn from it, "
-            "om.cluster.predict(model, X) to answer it, or compute() it first"
+            f"got a Dask {type(X).__name__}; use om.cluster.fit(estimator, (X, y)) to learn from it (a grid: "
+            "om.cluster.sweep), om.cluster.predict(model, X) to answer it, or compute() it first"
         )
 
 

@@ -14,7 +14,7 @@ from sklearn.utils.validation import column_or_1d
 
 from ...errors import BadInput, Diverged
 from ...features.matrices import canonical
-from ..tables import Table
+from ..tables import Table, refuse_dask
 from .labels import Labels, is_missing, label_array, listed
 
 ROW = re.compile(r"(the loss at |)row (\d+) ")  # how a line begins that names a row
@@ -72,6 +72,7 @@ def indexable(X: Any, in_one_piece: bool = False) -> Table:
     """A table whose rows can be taken: an array, CSR or a frame. (In one piece: checked by who learns it.)"""
     if sp.issparse(X):
         return X if in_one_piece else canonical(X)
+    refuse_dask(X)
     if hasattr(X, "iloc") or hasattr(X, "with_columns"):
         return X
     table = np.asarray(X)

@@ -24,6 +24,7 @@ TABLES = (
 COLUMNS = "first, last, model, kind, at, payload, mark"
 LOCK = 0x6F6E6D67  # "onmg"
 CHUNK = 1000  # rows that are fetched at a time
+WAITS = 10  # seconds for a connection, unless the URL says connect_timeout
 
 
 class PostgresJournal:
@@ -34,7 +35,12 @@ class PostgresJournal:
             import psycopg
         except ImportError:
             raise extra("psycopg", "postgres") from None
-        self.url, self._psycopg = url, psycopg
+        self._psycopg = psycopg
+        try:
+            given = psycopg.conninfo.conninfo_to_dict(url)
+        except psycopg.Error as error:
+            raise BadFile(f"the journal's URL cannot be read ({_line(error)}); check it") from None
+        self.url = psycopg.conninfo.make_conninfo(url, **{"connect_timeout": WAITS} | given)
         try:
             self.connection = self._open()
         except psycopg.Error as error:
