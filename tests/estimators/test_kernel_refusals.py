@@ -149,6 +149,8 @@ def test_values_that_overflow_are_no_answers(average: bool) -> None:
     for ask in (by_dicts.predict_one, by_dicts.predict_proba_one):
         with pytest.raises(OnmarginError, match="the kernel values are not finite; nothing was predicted"):
             ask({0: 1e60, 1: -1e60})
+    with pytest.raises(OnmarginError, match="row 7"):
+        om.progressive(given.clone(), spoiled(1e60), Y, classes=[0, 1], delay=3)
     assert np.isfinite(model.decision_function(X)).all() and by_dicts.predict_one({0: 1.0}) in (0, 1)
 
 

@@ -19,7 +19,7 @@ from ..dicts.streams import check_unseen, ready_round
 from ..tables import Table, checked_chance
 from ..twins import learn_on, own
 from .beginning import Beginning
-from .passes import BLOCK, Block, Game, Sums, naming_rows
+from .passes import BLOCK, Block, Game, NotFinite, Sums, naming_rows
 
 if TYPE_CHECKING:
     from ..learner import Learner
@@ -88,7 +88,10 @@ def _late(learner: Learner, X: Table, game: Game, wanted: Wanted) -> Sums:
     for position in range(data.size + delay):
         if position < data.size:
             row = learner._rows(X[[position]])
-            answers[position] = model.scores(row, 1, wanted.judged)[0][0]
+            scores, done = model.scores(row, 1, wanted.judged)
+            if not done:
+                raise NotFinite(position)
+            answers[position] = scores[0]
             guesses[position] = targets.guess_of(answers[position])
         late = position - delay
         if late >= 0:
