@@ -17,6 +17,7 @@ from onmargin.errors import BadFile, BadInput
 from onmargin.protocols.requested.naming import named
 from onmargin.server.examples import Labelled
 from onmargin.server.exporting import exported
+from onmargin.server.journals.past import Past
 from onmargin.server.refusals import (
     AlreadyThere,
     CannotRead,
@@ -163,6 +164,34 @@ def test_undo_is_as_if_it_had_never_been_and_an_event_itself(service, tmp_path):
     service = opened(service)
     assert service.snapshot("m") == file and service.verify()[0].wrong == []
     service.close()
+
+
+def test_learning_goes_on_while_an_undo_replays(service, tmp_path, monkeypatch):
+    """What came meanwhile is in the model, what was taken back is not; and the journal says the same."""
+    first = service.learn("m", LABELLED[:20]).result()["events"][4]
+    begun, go_on, without = threading.Event(), threading.Event(), Past.without
+
+    def slowly(self, name, undos):
+        made = without(self, name, undos)
+        begun.set()
+        assert go_on.wait(30)
+        return made
+
+    monkeypatch.setattr(Past, "without", slowly)
+    undone = service.undo("m", first)
+    assert begun.wait(30)
+    again = service.undo("m", first)  # waits for the other, and comes too late
+    assert service.learn("m", LABELLED[20:40]).result()["rounds"] == 40 and not undone.done()
+    go_on.set()
+    assert undone.result()["rounds"] == 39
+    with pytest.raises(NotFound, match="was taken back already"):
+        again.result()
+    rest = LABELLED[:4] + LABELLED[5:40]
+    assert np.array_equal(weights(service.snapshot("m"), tmp_path), learned(rest).coef_)
+    assert service.verify()[0].wrong == []
+    service.close()
+    with pytest.raises(CannotWrite, match="the server is stopping"):
+        service.undo("m", first + 1)
 
 
 def test_only_what_was_learned_can_be_taken_back(service):

@@ -7,7 +7,7 @@ import shutil
 import time
 from asyncio import AbstractEventLoop
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -23,7 +23,7 @@ from .journals.keeping import Keeping
 from .journals.lock import Lock
 from .journals.past import Past, Verdict, decode
 from .journals.predictions import Predictions
-from .journals.writer import Writer
+from .journals.writer import Writer, refusal
 from .plain import Json, Plain
 from .refusals import AlreadyThere, CannotWrite, NotFound, TooLarge
 from .settings import Settings
@@ -35,6 +35,7 @@ FREE = 2**20  # bytes of disk below which health is bad
 PROBE = 5.0  # seconds after which a journal that nobody wrote to is tried
 SORRY = 1.0  # the same, after trouble
 FLUSH = 0.2  # seconds that predictions wait for their file
+NEVER = 2**62  # the number of an event that is yet to come
 decode_examples = msgspec.json.Decoder(Examples).decode
 
 
@@ -69,6 +70,7 @@ class Service:
         self._queries: dict[str, int] = {}
         self._flushed, self._probed, self._commits = 0.0, time.monotonic(), 0
         self._closed = False
+        self._undoing = ThreadPoolExecutor(1, "onmargin-undo")  # one after the other
         self.writer.begin()
 
     # ---- models
@@ -188,25 +190,47 @@ class Service:
         return Event(row, checked_label(y, hosted.spec.task), f"prediction {id}")
 
     def undo(self, name: str, event: int) -> Done:
-        """As if that example had never been: the rest is learned anew without it; its key may come again."""
+        """As if that example had never been: the rest is learned anew without it; its key may come again.
+
+        Learning goes on meanwhile: the writer only adds what has come since.
+        """
         self.hosted(name)
+        try:
+            return self._undoing.submit(self._undo, name, event)
+        except RuntimeError:
+            raise CannotWrite("the server is stopping; nothing was done") from None
+
+    def _undo(self, name: str, event: int) -> Json:
+        if self._closed:
+            raise CannotWrite("the server is stopping; nothing was done")
+        try:
+            undos = self._undos_with(name, event)
+            fresh = self.past.without(name, undos)
+        except Exception as error:
+            raise refusal(error) from None
 
         def do() -> Json:
-            found = self.past.row_of(name, event)
-            undos = self.journal.undos(name)
-            if any(one.target == event for one in undos):
-                raise NotFound(f"event {event} of {name!r} was taken back already")
+            found, now = self.past.row_of(name, event), self._undos_with(name, event)
             number = self.writer.last + 1
-            payload = msgspec.msgpack.encode(event)
-            row = Row(number, number, name, UNDO, self.writer.moment(), payload)
-            fresh = self.past.without(name, [*undos, Undo(number, event)])
+            now[-1] = Undo(number, event)
+            row = Row(number, number, name, UNDO, self.writer.moment(), msgspec.msgpack.encode(event))
+            self.past.replay(fresh, now)
             key = decode(found.payload)[event - found.first].key
             self.writer.append([row], [], [] if key is None else [Key(name, key, event)])
             self.writer.takes(fresh)
             self.keeping.taken_back(fresh)
             return self.state(name)
 
-        return self.writer.call(do)
+        done: Json = self.writer.call(do).result()
+        return done
+
+    def _undos_with(self, name: str, event: int) -> list[Undo]:
+        """What was taken back of a model, and this as the last; one by one, as `_undoing` sees to."""
+        self.past.row_of(name, event)
+        undos = self.journal.undos(name)
+        if any(one.target == event for one in undos):
+            raise NotFound(f"event {event} of {name!r} was taken back already")
+        return [*undos, Undo(NEVER, event)]
 
     # ---- what there is to see
 
@@ -286,6 +310,7 @@ class Service:
         if self._closed:
             return
         self._closed = True
+        self._undoing.shutdown()
         self.writer.stop()
         try:
             self.keeping.save_all({k: v for k, v in self._models.items() if k not in self.writer.behind})

@@ -117,14 +117,15 @@ class Past:
         return hosted
 
     def without(self, name: str, undos: list[Undo]) -> Hosted:
-        """The present, if these are what was taken back."""
+        """What has been learned up to now, if these were taken back; `replay` adds what comes meanwhile."""
         first, floor = min(undo.target for undo in undos), self.journal.floor(name)
         hosted, _ = self.snapshots(name).newest(undos, floor=floor)
         if hosted is None:
             if floor:
                 raise Compacted(f"event {first} of {name!r} is compacted: it cannot be taken back any more")
             hosted = self.fresh(name)
-        self.replay(hosted, undos)
+        with uncollected():
+            self._learn(hosted, {undo.target for undo in undos}, None)
         return hosted
 
     def row_of(self, name: str, event: int) -> Row:

@@ -164,7 +164,7 @@ class Writer:
         try:
             call.future.set_result(call.do())
         except Exception as error:
-            call.future.set_exception(_line(error))
+            call.future.set_exception(refusal(error))
 
     def _commit(self, jobs: list[Job]) -> None:
         """Validated before; durable, applied, acknowledged. What fails before that changes nothing."""
@@ -174,9 +174,9 @@ class Writer:
             if rows:
                 self.append(rows, keys)
         except Exception as error:
-            log.warning("a group of %d requests was refused: %s", len(jobs), _line(error))
+            log.warning("a group of %d requests was refused: %s", len(jobs), refusal(error))
             for job in jobs:
-                job.error = _line(error)
+                job.error = refusal(error)
         else:
             for row, batch in zip(rows, group.batches.values(), strict=True):
                 self._apply(row, batch)
@@ -220,7 +220,7 @@ class Writer:
             self.journal.append([], [], [Key(hosted.name, *one) for one in hosted.turned_away])
             hosted.turned_away = []
         except OSError as error:
-            log.warning("keys of examples that were refused are not free yet: %s", _line(error))
+            log.warning("keys of examples that were refused are not free yet: %s", refusal(error))
 
     def takes(self, fresh: Hosted) -> None:
         """A model that a replay made is the one at work now."""
@@ -275,7 +275,7 @@ class Writer:
                 self.takes(self.past.present(name)[0])
 
 
-def _line(error: Exception) -> Exception:
+def refusal(error: Exception) -> Exception:
     """A refusal as it is; whatever else, as trouble of ours."""
     if isinstance(error, OnmarginError):
         return error
