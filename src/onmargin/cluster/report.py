@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from .library import Value
 
-SHOWN = 20  # workers that have a line in what is printed
+LISTED = 20  # workers that have a line in what is printed
 
 
 class Line(NamedTuple):
@@ -155,11 +155,11 @@ class Report:
         if self.sample is not None:
             rows.append(f"in sequence: one learner on a sample of {self.sample.rows:,} examples")
         workers = self.by_worker()
-        for name, sums in list(workers.items())[:SHOWN]:
+        for name, sums in list(workers.items())[:LISTED]:
             said = f", {self._word} {sums.error(self.kind):.4f}" if sums.rounds else ""
             rows.append(f"worker {name}: {sums.rounds:,} examples{said}, {sums.seconds:.1f} s")
-        if len(workers) > SHOWN:
-            rows.append(f"and {len(workers) - SHOWN:,} workers more (by_worker() has all)")
+        if len(workers) > LISTED:
+            rows.append(f"and {len(workers) - LISTED:,} workers more (by_worker() has all)")
         rows += [
             f"skipped {why if why.startswith(name) else f'{name}: {why}'}"
             for name, why in self.skipped.items()
