@@ -70,12 +70,16 @@ def serve(
             if as_json:
                 print(json.dumps(found._asdict()), flush=True)
                 continue
-            told = "; ".join(found.wrong) or f"{found.compared} comparisons, all bit for bit"
-            print(f"{found.model}: {found.rounds:,} rounds replayed; {told}", flush=True)
+            told = "; ".join(found.wrong) or f"{_some(found.compared, 'comparison')}, all bit for bit"
+            print(f"{found.model}: {_some(found.rounds, 'round')} replayed; {told}", flush=True)
     finally:
         service.close()
     if wrong:
-        raise BadFile(f"{wrong} models are not what the journal says")
+        raise BadFile(f"of {_some(wrong, 'model')} the journal says something else")
+
+
+def _some(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 serve.__doc__ = HELP
