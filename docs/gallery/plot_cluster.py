@@ -29,7 +29,7 @@ SETS = {"news20": ("20 Newsgroups", 0.01), "enron_spam": ("Enron-spam", 0.1), "m
 class Scores:
     """Keeps no checkpoint, and notes the test error of each."""
 
-    hint = "begin anew"
+    hint, skip_by = "begin anew", "on_error='skip'"
 
     def __init__(self, model: Any, X: Any, y: np.ndarray) -> None:
         self.model, self.X, self.y = model, X, y

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import runpy
 import tracemalloc
+from pathlib import Path
 from typing import Any
 
 import dask
@@ -330,3 +332,15 @@ def test_few_rows_of_a_wide_table_move_few_bytes(client):
 def test_targets_of_dask_beside_rows_in_memory_are_computed():
     model = LEARNER.clone().fit(X, da.from_array(Y, chunks=SIZE))
     assert np.array_equal(model.coef_, LEARNER.clone().fit(X, Y).coef_)
+
+
+def test_the_script_of_the_figure_has_an_error_for_every_epoch(client):
+    """It is no file that keeps checkpoints there: whatever a run asks of one, it must have."""
+    script = runpy.run_path(str(Path(__file__).parents[2] / "docs" / "gallery" / "plot_cluster.py"))
+    measured = script["measured"]
+    measured.__globals__.update(
+        EPOCHS=3, PARTITIONS=(1, 2), rows_of=lambda name: (X, np.asarray(Y), X, np.asarray(Y))
+    )
+    found = measured("mnist", client)
+    assert list(found) == ["in sequence", 1, 2] and all(len(errors) == 3 for errors in found.values())
+    assert max(map(max, found.values())) < 0.4
