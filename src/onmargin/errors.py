@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Mapping
 from itertools import islice
 from numbers import Integral
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -36,6 +36,10 @@ class BadFile(OnmarginError, ValueError):
 
 class NoFile(BadFile, FileNotFoundError):
     """A file, or the folder for one, that does not exist."""
+
+    def __new__(cls, *args: object) -> Self:
+        """Asked for by name, as what brings one from another process does, it would be ValueError's."""
+        return FileNotFoundError.__new__(cls, *args)
 
 
 class ClusterError(OnmarginError, RuntimeError):
