@@ -160,7 +160,7 @@ def test_is_canonical_in_tables_of_many_rows(kind):
     indices = np.tile(np.array([1, 4, 6], kind), rows)
     starts = np.arange(0, 3 * rows + 1, 3)
     assert is_canonical(indices, starts, columns, 0, rows)
-    for row in (0, 255, 256, 511, 512, 599):
+    for row in (0, 84, 85, 86, 127, 128, 255, 256, 511, 512, 599):  # (256 entries, 128 rows at a time)
         for place, wrong in ((1, 1), (2, 7), (0, 4)):
             bad = indices.copy()
             bad[3 * row + place] = wrong

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import gc
 import json
+import pickle
+import weakref
 
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 from numpy.testing import assert_allclose
 from sklearn.exceptions import NotFittedError
 
 import onmargin as om
-from onmargin.errors import BadFile, BadInput
+from onmargin.errors import BadFile, BadInput, ClusterError, MissingExtra, NoFile
 from onmargin.protocols.saving import container
 
 from ..soaking import uncompiled
@@ -163,3 +167,37 @@ def test_so_many_features_are_a_whole_number(k: object) -> None:
     model = om.Perceptron().fit([[1.0, 0.0], [0.0, 1.0]], [0, 1])
     with pytest.raises(ValueError, match="^k=.*; wanted a whole number of at least 1"):
         model.top_features(k)
+
+
+def test_classes_made_at_run_time_are_let_go_of():
+    """A cell of a notebook that is run again makes another."""
+
+    def made():
+        class Own(om.Perceptron):
+            pass
+
+        Own(max_iter=1, tol=None).fit([[0.0], [1.0]], [0, 1])
+        return weakref.ref(Own)
+
+    kept = [made() for _ in range(3)]
+    gc.collect()
+    assert [one() for one in kept] == [None] * 3
+
+
+@pytest.mark.parametrize("data", [None, [1.0, 2.0]])
+def test_a_matrix_whose_data_are_no_array_is_refused_as_it_was(data):
+    X = sp.csr_matrix(np.eye(2))
+    X.data = data
+    model = om.Perceptron(random_state=0)
+    with pytest.raises((TypeError, AttributeError)):
+        model.fit(X, [0, 1])
+    model.learn_one({"u": 1.0}, 1)
+    with pytest.raises(BadInput, match="without column names"):
+        model.partial_fit(X, [0, 1])
+
+
+@pytest.mark.parametrize("kind", [BadInput, NoFile, MissingExtra, ClusterError])
+def test_a_refusal_can_be_made_anew_by_name(kind):
+    """As Dask does where one comes from a worker."""
+    assert str(kind.__new__(kind, "gone")) == str(kind("gone")) == "gone"
+    assert str(pickle.loads(pickle.dumps(kind("gone")))) == "gone"

@@ -7,10 +7,12 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 from sklearn.preprocessing import MultiLabelBinarizer
 
 import onmargin as om
 from onmargin.errors import BadInput
+from onmargin.interface.targets.labels import Labels
 
 X = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
 PA = om.PassiveAggressiveClassifier
@@ -200,3 +202,43 @@ def test_bbq_goes_on_with_its_parameters_as_they_are_now():
         model.partial_fit(2 * rows, [0, 1, 1] * 10)
     with pytest.raises(BadInput, match="kernel= was None"), warnings.catch_warnings():
         model.set_params(kernel="rbf").partial_fit(rows, [0, 1, 1] * 10)
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.int8, np.uint8, bool, np.float64])
+@pytest.mark.parametrize("known", [[0, 1, 2], [-1, 0, 1], [0, 2], [0.5, 1.5], [1], [True, False]])
+def test_announced_labels_are_known_however_they_are_looked_for(kind, known):
+    """Whole numbers without a gap by the least and the greatest, all others one by one."""
+    labels = Labels(known, closed=True)
+    for values in ([0, 1], [1, 1, 1], [0, 2], [3], [-1, 1], [2, 1, 0]):
+        y = np.abs(values).astype(kind) if kind in (np.uint8, bool) else np.array(values, kind)
+        assert not labels.knows_all(y) or set(y.tolist()) <= set(known)
+        assert labels.knows_all(y) <= bool((labels.codes(y) >= 0).all())
+    assert Labels([0, 1, 2]).knows_all(np.array([2, 0])) and not Labels([0, 1]).knows_all(np.zeros(0, int))
+
+
+@pytest.mark.parametrize("wrong", [3, -1])
+def test_one_label_that_was_not_announced_is_named_with_its_row(wrong):
+    y = np.tile([0, 1, 2], 4000)
+    y[9001] = wrong
+    with pytest.raises(BadInput, match=f"row 9001 has the label {wrong}, which is not among"):
+        PA().partial_fit(np.ones((len(y), 1)), y, classes=[0, 1, 2])
+
+
+def test_an_array_after_a_frame_has_no_names():
+    frame = pd.DataFrame(X, columns=["a", "b"])
+    for table in (X, np.asfortranarray(X), sp.csr_matrix(X), X.astype(np.float32), X.tolist()):
+        model = PA().fit(frame, ["x", "y", "x"])
+        assert model.feature_names_in_.tolist() == ["a", "b"]
+        model.fit(np.hstack([table, table]) if isinstance(table, np.ndarray) else table, ["x", "y", "x"])
+        assert not hasattr(model, "feature_names_in_")
+        assert model.n_features_in_ == model.coef_.shape[1] == (4 if isinstance(table, np.ndarray) else 2)
+    for empty in (np.zeros((0, 2)), np.zeros((2, 0)), np.zeros(2), sp.csr_matrix((0, 2))):
+        with pytest.raises(ValueError):
+            PA().partial_fit(
+                empty, ["x", "y"][: len(empty) if empty.ndim == 1 else empty.shape[0]], ["x", "y"]
+            )
+
+
+def test_labels_of_a_file_in_another_order_are_looked_at_one_by_one():
+    labels = Labels.restored({"known": [0, 5, 2], "counts": [0, 0, 0], "closed": True, "sets": False}, False)
+    assert not labels.knows_all(np.array([1])) and not labels.knows_all(np.array([0, 5]))

@@ -7,6 +7,11 @@ import pytest
 from numpy.testing import assert_allclose
 
 import onmargin as om
+from onmargin.compiled.parts import plain
+from onmargin.learn.tasks import classes
+from onmargin.learn.vocabulary import REMEMBERED, hyper_of
+
+from ..soaking import either, uncompiled
 
 EXACT = {"rtol": 1e-12, "atol": 1e-14}
 SIDES = (-1, 1)
@@ -74,6 +79,21 @@ def test_multiclass_pa_takes_the_lowest_of_equal_rivals():
     )
     assert_allclose(run.steps, [0.25], **EXACT)
     assert_allclose(run.model.coef_, [[0.25, 0.25], [-0.25, -0.25], [0.0, 0.0]], **EXACT)
+
+
+@uncompiled
+@pytest.mark.parametrize("count", [2, 3, 4, 7, 10, 16, 17])
+def test_the_rival_is_the_lowest_of_the_best_others(count):
+    """Scores with many ties, wherever the true class is; padding beyond the classes is none."""
+    draw, hyper = np.random.default_rng(count), hyper_of({}, count, np.zeros(REMEMBERED))
+    for _ in range(either(40, 2000)):
+        scores = np.r_[draw.integers(-3, 4, count).astype(float), np.full(7, 9.0)]
+        for true in range(count):
+            others = np.where(np.arange(count) == true, -np.inf, scores[:count])
+            assert plain(classes.rival)(scores, true, hyper) == np.argmax(others)
+    pull = np.full(24, 5.0)
+    margin = plain(classes.against)(scores, 1, 0, pull)
+    assert margin == scores[1] - scores[0] and pull.tolist() == [-1.0, 1.0] + [0.0] * 22
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import math
 
+from . import lanes
 from .parts import specialise
 from .rows import measure_row
 
-TOGETHER = 256  # rows looked at at a time: they are still near when it is asked where they begin
+TOGETHER = 128  # rows looked at at a time: they are still near when it is asked where they begin
+PIECE, AHEAD = 256, 4096  # indices looked at at a time, while memory is asked for those so far ahead
+LINE = 16  # indices that memory brings at once
 
 
 @specialise
@@ -23,7 +26,8 @@ def first_not_finite(rows, stop):
 def is_canonical(indices, starts, columns, first, last):
     """Rows first .. last - 1: their indices rise and stay below `columns`, and their bounds are in order.
 
-    A SIMD sweep over some rows counts all falls; they are allowed only where a row begins.
+    A SIMD sweep over some rows counts all falls, as fast as memory brings them; they are allowed only where
+    a row begins.
     """
     kind = indices.dtype.type  # (sums of this width: SIMD without widening)
     for top in range(first, last, TOGETHER):
@@ -34,9 +38,13 @@ def is_canonical(indices, starts, columns, first, last):
         used = indices[begin:end]
         falls = kind(0)
         outside = kind(used.size and used[0] >= columns)
-        for j in range(1, used.size):
-            falls += kind(used[j] <= used[j - 1])
-            outside |= kind(used[j] >= columns)
+        for low in range(1, used.size, PIECE):
+            for ahead in range(low + AHEAD, low + AHEAD + PIECE, LINE):
+                lanes.fetch(used, ahead)
+            piece = used[low - 1 : min(low + PIECE, used.size)]
+            for j in range(1, piece.size):
+                falls += kind(piece[j] <= piece[j - 1])
+                outside |= kind(piece[j] >= columns)
         if outside:
             return False
         left = int(falls)

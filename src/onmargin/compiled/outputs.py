@@ -245,13 +245,19 @@ def _add_score_side_by_side(rows, row, weights, scores, factor):
 @part
 def _add_side_by_side(rows, row, weights, pull, step):
     width = weights.shape[1]
-    active = 0
-    for k in range(width):
-        active += pull[k] != 0.0
-    if 4 * active <= width and width > 16:  # few outputs of many: one column at a time
+    if width > 16 and 4 * _active(pull, width) <= width:  # few outputs of many: one column at a time
         _add_columns(rows, row, weights, pull, step)
     else:
         _add_lanes(rows, row, weights, pull, step)
+
+
+@part
+def _active(pull, width):
+    """How many outputs are pulled."""
+    active = 0
+    for k in range(width):
+        active += pull[k] != 0.0
+    return active
 
 
 @part
@@ -290,11 +296,8 @@ def _add_eights(rows, row, weights, eights, count, pull, step):
 
 @part
 def _pulls(pull, group):
-    """Is any of eight outputs pulled?"""
-    some = False
-    for k in range(group, group + 8):
-        some |= pull[k] != 0.0
-    return some
+    """Is any of eight outputs pulled? (One branch: which of them it is nobody can predict.)"""
+    return lanes.some(lanes.load(pull, group)) != 0
 
 
 @part

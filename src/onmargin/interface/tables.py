@@ -148,14 +148,19 @@ def read_array(owner: object, X: object, reset: bool, other_width: bool = False)
         return validate_data(owner, X, reset=reset, **OPTIONS)
 
 
-def is_plain(X: object, columns: Columns) -> bool:
-    """Is it, as it stands, a table of these columns, which have no names? (Most are, and asking costs less
-    than scikit-learn's reading.)"""
+def is_plain(X: object, columns: Columns | None) -> bool:
+    """Is it, as it stands, a table of these columns (None: of any), which have no names?
+
+    Most are, and asking costs less than scikit-learn's reading.
+    """
     table: Any = X
     if type(X) is not np.ndarray and type(X) not in (sp.csr_matrix, sp.csr_array):
         return False
-    fits = table.ndim == 2 and table.shape[1] == columns.width and table.shape[0] > 0
-    return fits and columns.slots is None and table.dtype in DTYPES
+    if table.ndim != 2 or not table.shape[0] or not table.shape[1]:
+        return False
+    if columns is not None and (columns.slots is not None or table.shape[1] != columns.width):
+        return False
+    return getattr(table, "dtype", None) in DTYPES  # (a matrix whose data is no array has none)
 
 
 def is_line(y: object, count: int) -> bool:
@@ -166,8 +171,11 @@ def is_line(y: object, count: int) -> bool:
 def read_table(owner: Learner, X: object, reset: bool, learning: bool) -> Table:
     """An array by the numbers of its columns, a frame by their names where the learner goes by these."""
     columns, form = owner._columns, owner._form()
-    if not reset and is_plain(X, columns):
-        return form.learned(canonical(X), learning)
+    if is_plain(X, None if reset else columns):
+        table = canonical(X)
+        if reset:
+            owner.n_features_in_ = table.shape[1]  # (names are forgotten already)
+        return form.learned(table, learning)
     refuse_dask(X)
     growing = bool(owner.growing) and not reset and owner._model is not None
     if not reset and (columns.by_name or (growing and columns.slots and hasattr(X, "columns"))):

@@ -57,8 +57,9 @@ class WeightsForm:
     def start(self, slots: int) -> Start:
         """What parameters and targets make of a fresh model."""
         owner, (outputs, many) = self.owner, self.owner._targets().outputs()
-        dtype = np.dtype(getattr(owner, "dtype", "float64"))
-        return Start(slots, outputs, many, owner._averages, dtype.name, owner._ridge, owner._wants())
+        single = np.dtype(getattr(owner, "dtype", "float64")) == np.float32
+        dtype = "float32" if single else "float64"  # (its own name a dtype is slow to say)
+        return Start(slots, outputs, many, owner._averages, dtype, owner._ridge, owner._wants())
 
     def numbers(self, chosen: Numbers) -> Numbers:
         """The numbers of the parameters, and what the form adds."""

@@ -158,10 +158,13 @@ def is_auto(value: object) -> bool:
     return isinstance(value, str) and value == "auto"
 
 
-def declared(owner: object) -> Iterator[tuple[str, Declared, object]]:
+def declared(owner: Any) -> Iterator[tuple[str, Declared, object]]:
     """Name, declaration and value of every parameter of a learner."""
-    for field in dataclasses.fields(owner):  # type: ignore[arg-type]
-        yield field.name, field.metadata["declared"], getattr(owner, field.name)
+    fields: dict[str, dataclasses.Field[Any]] = owner.__dataclass_fields__
+    for name, field in fields.items():  # (dataclasses.fields looks for more, and every call asks)
+        known = field.metadata.get("declared")
+        if known is not None:
+            yield name, known, getattr(owner, name)
 
 
 def check_limits(owner: object) -> None:

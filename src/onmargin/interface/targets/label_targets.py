@@ -154,6 +154,8 @@ class LabelTargets(NumberTargets):
             for label in distinct(y):
                 self._check_new(labels, label)
             return
+        if labels.knows_all(y):
+            return
         for block in blocks(len(y)):
             codes = labels.codes(block.take(y))
             if (codes < 0).any():

@@ -108,6 +108,15 @@ class Labels:
         get = self.index.get
         return np.array([get(label, -1) for label in items(y)], np.int64)
 
+    def knows_all(self, y: np.ndarray) -> bool:
+        """Are these whole numbers, and classes such without a gap? Then two tell; False: look at each."""
+        numbers = self.numbers
+        if numbers is None or y.dtype.kind not in "biu" or not len(y):
+            return False
+        if numbers[0] % 1.0 or (numbers[1:] - numbers[:-1] != 1.0).any():
+            return False
+        return bool(numbers[0] <= y.min() and y.max() <= numbers[-1])
+
     def targets(self, codes: np.ndarray) -> np.ndarray:
         """What the loop is told: +1 and -1 for one row, the class number for several."""
         if self.outputs > 1:

@@ -39,22 +39,30 @@ def clear(pull):
 
 @part
 def rival(scores, true, hyper):
-    """The best-scoring class but `true`; ties go to the lowest."""
+    """The best-scoring class but `true`; ties go to the lowest.
+
+    Sought in two halves at once: whether to move waits for it, and each comparison for the one before.
+    """
     best = 0 if true != 0 else 1
     most = scores[best]
-    for k in range(best + 1, hyper.outputs):
+    late, more = best, most
+    half = (hyper.outputs + 1) >> 1
+    rest = hyper.outputs - half  # (of an odd number the middle one is in both)
+    for k in range(half):
         higher = (k != true) & (scores[k] > most)
         best = k if higher else best
         most = scores[k] if higher else most
-    return best
+        higher = (rest + k != true) & (scores[rest + k] > more)
+        late = rest + k if higher else late
+        more = scores[rest + k] if higher else more
+    return late if more > most else best
 
 
 @part
 def against(scores, true, other, pull):
     """Raise `true`, lower `other`; the margin between them."""
-    clear(pull)
-    pull[true] = 1.0
-    pull[other] = -1.0
+    for k in range(pull.shape[0]):  # (eights at a time, and read again as such)
+        pull[k] = 1.0 if k == true else (-1.0 if k == other else 0.0)
     return scores[true] - scores[other]
 
 
