@@ -43,7 +43,7 @@ def predict(
 ) -> None:
     from ..errors import BadInput
     from ..protocols.requested.answering import Answerer
-    from ..protocols.requested.reading import to_be_answered
+    from ..protocols.requested.further import to_be_answered
     from ..protocols.saving.files import load, notes_of
 
     paths, options = told_apart(context, data)

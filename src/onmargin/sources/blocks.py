@@ -319,9 +319,7 @@ def _joined(parts: list[Rows]) -> Rows:
 
         return pd.concat(parts, ignore_index=True)
     if hasattr(first, "num_rows"):
-        import pyarrow as pa
-
-        return pa.concat_tables(parts)
+        return _stacked_tables(parts)
     return type(first).joined(parts)
 
 
@@ -336,3 +334,18 @@ def _stacked(parts: list[sp.csr_matrix]) -> sp.csr_matrix:
     indices = np.concatenate([part.indices for part in parts], dtype=wide)
     columns = max(part.shape[1] for part in parts)
     return csr(np.concatenate([part.data for part in parts]), indices, starts, columns)
+
+
+def _stacked_tables(parts: list[Rows]) -> Rows:
+    """Tables of pyarrow; whole numbers of one file and fractions of another are numbers."""
+    import pyarrow as pa
+
+    try:
+        return pa.concat_tables(parts, promote_options="permissive")
+    except pa.ArrowException:
+        names = parts[0].schema.names
+        types = {name: {str(part.schema.field(name).type) for part in parts} for name in names}
+        other = {name: sorted(found) for name, found in types.items() if len(found) > 1}
+        raise BadInput(
+            f"a column has several types in the files: {shown(other, 200)}; wanted one, or one file at a time"
+        ) from None

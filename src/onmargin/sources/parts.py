@@ -142,7 +142,7 @@ def split(
     format = format_of(named[0]) if format is None else format
     try:
         pattern = _begun(streamed(named, format, dict(options)), named[0])
-    except BadFile as error:
+    except (BadFile, BadInput) as error:
         if strict:
             raise
         pattern = _begun_despite(error, named, format, dict(options))
@@ -173,7 +173,9 @@ def _begun(source: Source, first: str) -> Source:
     return made
 
 
-def _begun_despite(error: BadFile, files: list[str], format: str, options: dict[str, object]) -> Source:
+def _begun_despite(
+    error: BadFile | BadInput, files: list[str], format: str, options: dict[str, object]
+) -> Source:
     """What the beginning tells without its bad lines, or that of the first file that can be read.
 
     Each is in a part that others read, who stop at it or leave it out. Nothing good there: the error.
@@ -183,7 +185,7 @@ def _begun_despite(error: BadFile, files: list[str], format: str, options: dict[
         try:
             source = streamed(chunks, format, {**options, "on_error": "skip"})
             pattern = _begun(source, file)
-        except BadFile:
+        except (BadFile, BadInput):
             continue
         made = cast("Svmlight | LineFormat | ParquetFiles", pattern.format)
         if made.settled:

@@ -14,15 +14,8 @@ from ...features.steps import FeatureStep
 from ...features.texts import Texts
 from ...sources.blocks import Rows, joined
 from ...sources.by_name import format_of, streamed
-from ..requested.reading import (
-    Reading,
-    after_tabs,
-    features_for,
-    is_set,
-    source_options,
-    unlabelled,
-    wide_enough,
-)
+from ..requested.further import after_tabs, unlabelled
+from ..requested.reading import Reading, features_for, is_set, source_options, wide_enough
 
 WIDTH, LINES = 78, 12  # of what is shown of a row
 TOP = 10  # features

@@ -19,7 +19,7 @@ from ...interface.groups import Grouped
 from ...interface.learner import Learner
 from ...results.metrics import ndcg
 from ...sources.blocks import Block, as_wide, csr
-from .reading import after_tabs
+from .further import after_tabs
 from .training import whole_groups
 
 KINDS = ("labels", "scores", "probabilities", "ranking")

@@ -6,26 +6,27 @@ import os
 from collections.abc import Mapping, Sequence
 from copy import copy
 from inspect import signature
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
-import numpy as np
 import scipy.sparse as sp
 
 from ...errors import BadFile, BadInput, NoFile, shown
 from ...features.steps import FeatureStep
-from ...features.texts import Texts
-from ...sources.blocks import Rows, Source, as_wide
+from ...sources.blocks import ROWS, Rows, Source, as_wide, height
 from ...sources.by_name import ADDRESSES, format_of, module_of, open_source
 from ...sources.parts import BYTES, Part, split
 from ...sources.peeked import Peeked
-from ...sources.reading.opening import Lines
+from ...sources.reading.opening import Lines, every_file
 from ...sources.svmlight import is_zero_based
 from .naming import NUMBERS, SETS, require_task, task_of
+
+if TYPE_CHECKING:
+    from ...sources.datasets.apart import SetPart
 
 TAKEN = ("paths", "features", "bits", "interactions", "names", "rows", "on_error")  # not options of a source
 TABLES = ("csv", "jsonl", "parquet")
 TEST = ":test"  # after the name of a set: its test rows
-TAB, LOOKED_AT = 9, 1000  # lines in which a label with a comma is looked for
+LOOKED_AT = 1000  # lines in which a label with a comma is looked for
 
 
 class Settled:
@@ -48,6 +49,8 @@ class Reading:
     data : paths, globs, folders, "-", an address, or the name of a set of `om.datasets.names()`.
     format : None: by the ending. options : of the format's `stream`, and of its features (`bits`).
     task : None: found from the first block. cache : keep the rows in a file beside the first of the data.
+    apart : others will read the files in parts (`split`); with on_error="skip" files that cannot be read are
+        theirs to leave out, and what is found here is found as if they were not there.
     """
 
     def __init__(
@@ -60,6 +63,7 @@ class Reading:
         follow: bool = False,
         on_error: str = "stop",
         cache: bool = False,
+        apart: bool = False,
     ) -> None:
         if not data:
             raise BadInput("got no data; wanted a path, a glob, '-' for standard input, or the name of a set")
@@ -73,9 +77,21 @@ class Reading:
         self.features: FeatureStep | None = None
         self._taken: dict[str, object] = {}  # options of the source
         self.made = False  # are blocks rows of numbers already?
+        self._looked_at: list[str] = self.data
+        given = dict(self.options)  # (to begin adds what is found)
+        try:
+            self._begin(task)
+        except (BadFile, BadInput) as error:
+            if not apart or on_error != "skip" or self.named or not self._is_file():
+                raise
+            self.options = given
+            self._begin_despite(error, task)
+
+    def _begin(self, task: str | None) -> None:
+        """Open it, and find from the first block what holds for all."""
         self._sets = not self.named and self.format == "svmlight" and self._has_sets(task)
         self.source = self._opened()
-        if cache:
+        if self.cache:
             self.source = self._cached(self.source)
         if self.source.again:  # (a thread that waits for a pipe cannot be stopped)
             self.source = self.source.ahead()
@@ -90,13 +106,37 @@ class Reading:
             task = _task_of_set(self.data[0].removesuffix(TEST))
         self.task = task_of(block.targets, block.groups) if task is None else task
 
+    def _begin_despite(self, error: Exception, task: str | None) -> None:
+        """Begin with the files that can be read, as if there were no others; none: say why."""
+        files, rows, why = list[str](), 0, error
+        for file in cast("list[str]", every_file(self.data)):
+            try:
+                alone = Reading([file], format=self.format, task=task, options=self.options, on_error="skip")
+            except (BadFile, BadInput) as own:
+                why = own if isinstance(own, BadInput) and not isinstance(why, BadInput) else why
+                continue
+            files.append(file)
+            rows += height(alone.peeked.first.rows) if alone.peeked.first is not None else 0
+            if rows >= ROWS and alone.labels is None:  # (a first block; all labels of sets are in all files)
+                break
+        if not files:
+            raise why
+        self._looked_at = files
+        try:
+            self._begin(task)
+        except (BadFile, BadInput):  # they do not go together: the first says how the others are to be
+            self._looked_at = files[:1]
+            self._begin(task)
+
     def _has_sets(self, task: str | None) -> bool:
         """Do lines begin with several labels, `1,3`? (Files are looked at; a pipe's task must be told.)"""
         if task is not None:
             return task == SETS
-        for chunk in Lines(self.data) if self._is_file() else ():
-            begins = chunk.text.tobytes().split(b"\n", LOOKED_AT)[:LOOKED_AT]
-            return any(b"," in (line.split(None, 1) or [b""])[0] for line in begins)
+        for chunk in Lines(self._looked_at) if self._is_file() else ():
+            lines = chunk.text.tobytes().split(b"\n", LOOKED_AT)[:LOOKED_AT]
+            counts = [_labels_in((line.split(None, 1) or [b""])[0]) for line in lines]
+            if any(counts):  # (else no line of it begins with a label)
+                return max(counts) > 1
         return False
 
     def _is_file(self) -> bool:
@@ -124,28 +164,34 @@ class Reading:
             taken |= {"multilabel": True, "labels": self._all_labels(taken)}
         if self.format == "svmlight" and "zero_based" not in given and self._is_file():
             # other rows of this model are to be read alike, whether or not they have an index 0
-            taken["zero_based"] = self.options["zero_based"] = is_zero_based(self.data, self._sets)
+            taken["zero_based"] = self.options["zero_based"] = is_zero_based(self._looked_at, self._sets)
         self.features = features_for(
             self.format, {name: value for name, value in given.items() if name not in own}, "text" in taken
         )
         if "features" in signature(module_of(self.format).stream).parameters:
             taken["features"] = None
-        paths = self.data[0] if len(self.data) == 1 else self.data
+        paths = self._looked_at[0] if len(self._looked_at) == 1 else self._looked_at
         self._taken = taken
         source = open_source(paths, self.format, follow=self.follow, on_error=self.on_error, **taken)
         if getattr(source.format, "lists", None) is not None:  # (rows of numbers already)
             self.features = None
         return source
 
-    def split(self, features: object, *, parts: int | None = None, bytes_per_part: int = BYTES) -> list[Part]:
-        """The files in parts that others read alike; `features` make rows of raw ones and learn no more."""
+    def split(
+        self, features: object, *, parts: int | None = None, bytes_per_part: int = BYTES
+    ) -> Sequence[Part | SetPart]:
+        """The files, or the set, in parts that others read alike; `features` make rows and learn no more."""
+        fixed = None if features is None else Settled(nameless(cast("FeatureStep", features)))
         if self.named:
-            raise BadInput(f"{self.data[0]} is a set by its name, which is not split; give its files")
+            from ...sources.datasets.apart import split_set
+
+            name, test = self.data[0].removesuffix(TEST), self.data[0].endswith(TEST)
+            return split_set(name, test, fixed, parts, bytes_per_part)
         if not self._is_file():
             raise BadInput(f"{shown(self.data[0], 100)} is no file, so that parts of it cannot be read apart")
         taken = dict(self._taken)
         if "features" in taken:
-            taken["features"] = None if features is None else Settled(nameless(cast("FeatureStep", features)))
+            taken["features"] = fixed
         return split(
             self.data, format=self.format, parts=parts, bytes_per_part=bytes_per_part,
             strict=self.on_error != "skip", on_error=self.on_error, **taken,
@@ -172,7 +218,7 @@ class Reading:
         if given is not None:
             self.labels = [float(label) for label in cast("Sequence[float]", given)]
             return self.labels
-        once = open_source(self.data, self.format, on_error=self.on_error, multilabel=True)
+        once = open_source(self._looked_at, self.format, on_error=self.on_error, multilabel=True)
         if not once.again or self.follow:
             raise BadInput("sets of labels from a pipe: tell which there are, as --labels 1,2,3")
         found: set[float] = set()
@@ -180,6 +226,14 @@ class Reading:
             found.update(*cast("list[tuple[float, ...]]", block.targets))
         self.labels = sorted(found)
         return self.labels
+
+
+def _labels_in(word: bytes) -> int:
+    """Of `1,3` two; of what is no label none: a bad line may begin with anything."""
+    try:
+        return len([float(label) for label in word.split(b",")])
+    except ValueError:
+        return 0
 
 
 def nameless(features: FeatureStep) -> FeatureStep:
@@ -283,90 +337,3 @@ def features_for(format: str, given: Mapping[str, object], text: bool = False) -
 
         made.set_params(text=Text(names=True))
     return made
-
-
-# ---- to be answered
-
-
-def read_alike(
-    data: str, format: str | None, learned: str, options: Mapping[str, object]
-) -> tuple[str | None, dict[str, object]]:
-    """The format and options of further rows with their labels, for a model of rows in the format `learned`.
-
-    A set by its name has no options; an ending that is known goes before what was learned.
-    """
-    if format is None and is_set(data):
-        return None, {}
-    if format is None:
-        try:
-            format = format_of(data)
-        except BadInput:
-            if learned == "set":
-                raise
-            format = learned
-    own = [*source_options(format), *feature_options(format, "text" in options)]
-    alike = format == learned or (format in TABLES and learned in TABLES)
-    return format, {
-        name: value for name, value in options.items() if alike and name in own and name != "columns"
-    }
-
-
-def unlabelled(format: str, options: Mapping[str, object]) -> dict[str, object]:
-    """Options that read rows without looking for targets, where the format can."""
-    own = source_options(format)
-    kept = {
-        name: value for name, value in options.items() if name in own and name not in ("labels", "target")
-    }
-    if "target" in own:
-        kept["target"] = None
-    if "labelled" in own:
-        kept["labelled"] = False
-    if "features" in signature(module_of(format).stream).parameters:
-        kept["features"] = None
-    return kept
-
-
-def after_tabs(texts: Texts) -> Texts:
-    """Of `label<TAB>text` the text; of a line without a tab all of it."""
-    tabs = np.flatnonzero(texts.buffer == TAB)
-    if not len(tabs):
-        return texts
-    place = np.searchsorted(tabs, texts.starts)
-    first = np.r_[tabs, np.iinfo(np.int64).max][place]
-    return Texts(texts.buffer, np.where(first < texts.stops, first + 1, texts.starts), texts.stops)
-
-
-def to_be_answered(
-    data: Sequence[str],
-    notes: Mapping[str, object] | None,
-    format: str | None = None,
-    options: Mapping[str, object] | None = None,
-    on_error: str = "stop",
-) -> Source:
-    """Raw rows for a model, read as those that it learned from (`notes` of its file), targets apart.
-
-    A format that is not known by the ending is that of the notes.
-    """
-    if not data:
-        raise BadInput("got no data; wanted a path, a glob or '-' for standard input")
-    if format is None and len(data) == 1 and is_set(data[0]):
-        return Reading(data).source
-    learned, read = notes or {}, (notes or {}).get("options") or {}
-    if not isinstance(read, Mapping):
-        raise BadFile(f"the model's record of learning has options {shown(read)}; use another copy")
-    found = format
-    if found is None:
-        try:
-            found = format_of(data[0])
-        except BadInput:
-            if learned.get("format") in (None, "set"):
-                raise
-            found = str(learned["format"])
-    for name in options or {}:
-        if name not in source_options(found):
-            raise BadInput(f"{found} has no option {shown(name)}; it has {', '.join(source_options(found))}")
-    kept = unlabelled(found, read if learned.get("format") in (found, None) else {}) | dict(options or {})
-    if learned.get("task") == SETS and found == "svmlight":
-        kept["multilabel"] = True
-    paths = data[0] if len(data) == 1 else list(data)
-    return open_source(paths, found, follow=False, on_error=on_error, **kept)

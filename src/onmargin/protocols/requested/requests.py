@@ -51,10 +51,11 @@ class Request:
         self,
         *,
         traced: bool = False,
+        apart: bool = False,
         seen: Callable[[Progress], None] | None = None,
         tell: Callable[[Moment], None] | None = None,
     ) -> Training:
-        """Everything opened, found and checked; `run` learns."""
+        """Everything opened, found and checked; `run` learns (`apart`: others do, as `Reading` says)."""
         if self.passes < 1:
             raise BadInput(f"passes={self.passes}; wanted at least 1")
         if self.resume and self.save is None:
@@ -74,7 +75,7 @@ class Request:
         own, others = self.shared_out(algorithm)
         whole = None if kept is None else load(kept)
         task = self.task or (None if record is None else record.task) or _task_learned(whole, before)
-        reading = self.reading(task, others)
+        reading = self.reading(task, others, apart)
         new = Record(
             self.data,
             reading.format,
@@ -123,11 +124,11 @@ class Request:
             return None
         return format_of_data(self.data[0]) if self.data else None
 
-    def reading(self, task: str | None, options: Parameters) -> Reading:
+    def reading(self, task: str | None, options: Parameters, apart: bool = False) -> Reading:
         def opened(options: Mapping[str, object]) -> Reading:
             return Reading(
                 self.data, format=self.format, task=task, options=options, follow=self.follow,
-                on_error=self.on_error, cache=self.cache,
+                on_error=self.on_error, cache=self.cache, apart=apart,
             )  # fmt: skip
 
         reading = opened(options)

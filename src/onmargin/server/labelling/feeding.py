@@ -11,7 +11,8 @@ import scipy.sparse as sp
 
 from ...errors import BadInput, OnmarginError
 from ...features.texts import Texts
-from ...protocols.requested.reading import Reading, after_tabs, is_set, unlabelled
+from ...protocols.requested.further import after_tabs, unlabelled
+from ...protocols.requested.reading import Reading, is_set
 from ...sources.blocks import Block, Rows
 from ...sources.by_name import format_of, streamed
 from .items import Content, New
