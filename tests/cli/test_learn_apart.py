@@ -1,20 +1,28 @@
 """onmargin learn --cluster in real processes: reports, one part as without, a killed scheduler, resume."""
 
+import gzip
 import json
 import os
+import pickle
 import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import psutil
 import pytest
 import scipy.sparse as sp
+from distributed import Client
 
 import onmargin as om
 from onmargin.cluster.training import ToldPart
-from onmargin.errors import BadInput
+from onmargin.errors import BadFile, BadInput
+from onmargin.protocols.requested.reading import Reading
 from onmargin.protocols.saving.files import notes_of
+from onmargin.sources.blocks import height
 from tests.cluster.processes import Processes
 
 from .processes import BIN, run, within, write_csv, write_svmlight
@@ -40,7 +48,9 @@ def test_local_workers_learn_and_report(tmp_path):
     assert tested["error"] == pytest.approx(wrong, abs=1e-12)
     answered = run("predict", "m.onm", "a.csv", cwd=tmp_path)
     assert answered.returncode == 0 and len(answered.stdout.splitlines()) == 3000
-    assert "a.csv" in (tmp_path / "r.html").read_text()
+    page = (tmp_path / "r.html").read_text()
+    assert "a.csv" in page and "<h2>Epochs</h2>" in page and "Learning curve" not in page
+    assert 'aria-label="errors by epoch"' in page and "one learner on a sample of 3,000 examples" in page
 
 
 def test_one_part_is_the_run_without_a_cluster_and_a_lost_scheduler_is_gone_on_from(tmp_path):
@@ -54,11 +64,30 @@ def test_one_part_is_the_run_without_a_cluster_and_a_lost_scheduler_is_gone_on_f
         assert run(*plain, tmp_path / "0.onm").returncode == 0
         mixed, alone = om.load(tmp_path / "1.onm"), om.load(tmp_path / "0.onm")
         assert mixed.coef_.tobytes() == alone.coef_.tobytes()
+        mixed = ("--parts", 2, "--mix-every", 1, "--cluster", found.address)
+        assert run(*plain, tmp_path / "2.onm", *mixed).returncode == 0
+        learner = om.PassiveAggressiveClassifier(fit_intercept=False, average=False)
+        with Client(found.address) as client:
+            expected, once = (
+                om.cluster.fit(
+                    learner, str(data), client, 1, parts=2, mix_every=every, shuffle=False, columns=8
+                )
+                for every in (1, None)
+            )
+        assert om.load(tmp_path / "2.onm").coef_.tobytes() == expected.coef_.tobytes()
+        assert expected.coef_.tobytes() != once.coef_.tobytes()
         refused = run("learn", bad, "--parts", 5, "--cluster", found.address)
         assert refused.returncode == 2 and refused.stderr.count("\n") == 1
         assert "bad.svm, line 40001, column 3: '1:x'" in refused.stderr
         skips = run("learn", bad, "--parts", 5, "--cluster", found.address, "--on-error", "skip", "--json")
         assert skips.returncode == 0 and json.loads(skips.stdout.splitlines()[0])["rows"] == 40_000
+        (tmp_path / "cut").mkdir()
+        write_cut(tmp_path / "cut", "parquet", 0)
+        skips = run("learn", tmp_path / "cut", "--cluster", found.address, "--on-error", "skip")
+        assert skips.returncode == 0 and "40 rows, 1 pass" in skips.stdout
+        assert "skipped partition 0 (" in skips.stdout and "0.parquet' as Parquet" in skips.stdout
+        refused = run("learn", tmp_path / "cut", "--on-error", "skip")  # (one machine passes over no file)
+        assert refused.returncode == 2 and "0.parquet' as Parquet" in refused.stderr
         kept = tmp_path / "kept.onm"
         running = subprocess.Popen(
             [str(BIN), *map(str, command), "1000000", "--cluster", found.address, "--save", str(kept)],
@@ -133,6 +162,7 @@ REFUSED = [
     (["--cluster", "local:2", "--certify"], "--certify: theorems are of one stream"),
     (["--parts", "3"], "--parts is for a cluster; give --cluster ADDRESS or --cluster local:2"),
     (["--mixing", "updates"], "--mixing is for a cluster"),
+    (["--mix-every", "2"], "--mix-every is for a cluster"),
 ]
 
 
@@ -152,6 +182,172 @@ def test_an_index_that_nobody_means_makes_no_model_of_many_gigabytes(tmp_path):
     with pytest.raises(BadInput, match=r"index 2000000000, and .* 14 GiB \(--columns 2000000000 says"):
         next(ToldPart(part, "classes", 1).blocks())
     assert next(ToldPart(part, "classes").blocks()).rows.shape == (2, 2_000_000_000)
+
+
+def write_cut(folder, kind, bad, end=0.5):
+    """Three files of 20 rows, one of which ends in the middle."""
+    for number in range(3):
+        rows = [(f"{at / 7 + number}", f"{at % 5}", "ham" if at % 2 else "spam") for at in range(20)]
+        path = folder / f"{number}.{kind}"
+        if kind == "parquet":
+            frame = pd.DataFrame(rows, columns=["a", "b", "label"])
+            frame.astype({"a": float, "b": float}).to_parquet(path)
+        else:
+            numbers = [f"1:{a} 2:{b}" for a, b, _ in rows]
+            lines = {
+                "csv.gz": ["a,b,label", *map(",".join, rows)],
+                "svm.gz": [
+                    f"{label == 'ham':d} {both}" for both, (*_, label) in zip(numbers, rows, strict=True)
+                ],
+                "sets.gz": [f"{number},{at % 4} {both}" for at, both in enumerate(numbers)],
+            }[kind]
+            path.write_bytes(gzip.compress("".join(f"{line}\n" for line in lines).encode()))
+        if number == bad:
+            path.write_bytes(path.read_bytes()[: int(path.stat().st_size * end)])
+    return [str(folder / f"{number}.{kind}") for number in range(3)]
+
+
+@pytest.mark.parametrize("bad", [0, 1])
+@pytest.mark.parametrize("kind", ["parquet", "csv.gz", "svm.gz", "sets.gz"])
+def test_a_small_file_that_is_cut_off_is_a_part_like_any_other(tmp_path, kind, bad):
+    """Though the first block goes over all of the files: others leave it out, one machine stops there."""
+    files = write_cut(tmp_path, kind, bad)
+    more = {"format": "svmlight"} if kind == "sets.gz" else {}
+    for given in ({"on_error": "skip"}, {"apart": True}, {}):
+        with pytest.raises(BadFile, match=f"{bad}.{kind}"):
+            list(Reading(files, **more, **given).peeked.blocks())
+    reading = Reading(files, on_error="skip", apart=True, **more)
+    good = [file for file in files if file != files[bad]]
+    whole = Reading(good, **more)
+    assert (reading.task, reading.labels) == (whole.task, whole.labels)
+    if reading.features is not None:
+        reading.features.partial_fit(whole.source.whole().rows)
+    parts = reading.split(reading.features, parts=3)
+    assert [part.file for part in parts] == files
+    for part in parts:
+        if part.file == files[bad]:
+            with pytest.raises(BadFile, match=f"{bad}.{kind}"):
+                list(part.blocks())
+        else:
+            assert sum(height(block.rows) for block in part.blocks()) == 20
+    if bad == 0:  # (nothing can be read: what is wrong with the first)
+        for file in good:
+            Path(file).write_bytes(Path(file).read_bytes()[:20])
+        with pytest.raises(BadFile, match=f"0.{kind}"):
+            Reading(files, on_error="skip", apart=True, **more)
+
+
+@pytest.mark.parametrize("place", [0, 1, 3])
+@pytest.mark.parametrize("kind", ["csv.gz", "parquet"])
+def test_what_is_left_out_changes_nothing(tmp_path, kind, place):
+    """The first block, from which features learn, is that of the files that are good."""
+    files = write_cut(tmp_path, kind, None)
+    bad = tmp_path / f"bad.{kind}"
+    bad.write_bytes(Path(files[0]).read_bytes()[:50])
+    whole = Reading(files).peeked.first
+    files.insert(place, str(bad))
+    found = Reading(files, on_error="skip", apart=True).peeked.first
+    assert found.rows.equals(whole.rows) and found.targets.tolist() == whole.targets.tolist()
+
+
+def test_rubbish_before_sets_of_labels_is_no_label(tmp_path):
+    """No line of it begins with a number: it does not even tell that rows have one label."""
+    rubbish, good = tmp_path / "0.svm", tmp_path / "1.svm"
+    rubbish.write_bytes(b"\x00\xff,\x01 \n,, a,b\nfoo bar\n")
+    good.write_text("1,2 1:1\n2 1:3\n\n3 2:1\n")
+    for more in ({}, {"apart": True}):
+        reading = Reading([str(rubbish), str(good)], on_error="skip", **more)
+        assert (reading.task, reading.labels) == ("sets", [1.0, 2.0, 3.0])
+        assert height(reading.peeked.first.rows) == 3
+
+
+def test_what_a_file_that_is_cut_off_told_is_forgotten(tmp_path):
+    """Its first megabytes could be read, and have an index 0; the file that is left begins with 1."""
+    cut, good = tmp_path / "0.svm.gz", tmp_path / "1.svm"
+    row = " ".join(f"{place}:0.{place}" for place in range(600))
+    cut.write_bytes(gzip.compress(f"1 {row}\n-1 {row}\n".encode() * 600)[:-20])
+    good.write_text("1 1:1 2:2\n-1 1:2\n")
+    reading = Reading([str(cut), str(good)], on_error="skip", apart=True)
+    assert reading.options == {"zero_based": False} and reading.peeked.first.rows.shape == (2, 2)
+
+
+def test_a_wrong_option_is_told_of_a_file_that_can_be_read(tmp_path):
+    files = write_cut(tmp_path, "csv.gz", 0)
+    with pytest.raises(BadInput, match="there is no column 'cost'"):
+        Reading(files, on_error="skip", apart=True, options={"target": "cost"})
+
+
+def test_parquet_files_of_other_types(tmp_path):
+    """Whole numbers in one file and fractions in another are numbers; texts are refused in one line."""
+    columns = {"a": [1, 2, 3, 4], "label": ["x", "y", "x", "y"]}
+    frames = [pd.DataFrame(columns), pd.DataFrame({**columns, "a": [0.5, 1.5, 2.5, 3.5]})]
+    frames.append(pd.DataFrame({**columns, "a": list("pqrs")}))
+    files = [str(tmp_path / f"{number}.parquet") for number in range(3)]
+    for frame, file in zip(frames, files, strict=True):
+        frame.to_parquet(file)
+    both = Reading(files[:2]).peeked.first.rows
+    assert both["a"].to_pylist() == [1.0, 2.0, 3.0, 4.0, 0.5, 1.5, 2.5, 3.5]
+    with pytest.raises(
+        BadInput, match=r"several types in the files: .*'a': \['double', 'int64', .*string"
+    ) as no:
+        Reading(files)
+    assert "\n" not in str(no.value)
+    assert height(Reading(files, on_error="skip", apart=True).peeked.first.rows) == 4
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv"])
+@pytest.mark.parametrize("bad", [0, 1])
+def test_a_file_of_other_columns_is_a_part_like_any_other(tmp_path, kind, bad):
+    for number in range(3):
+        names = ["A", "b", "other"] if number == bad else ["a", "b", "label"]
+        frame = pd.DataFrame([(at * 0.5, 1.0, at % 2) for at in range(20)], columns=names)
+        path = tmp_path / f"{number}.{kind}"
+        frame.to_parquet(path) if kind == "parquet" else frame.to_csv(path, index=False)
+    reading = Reading([str(tmp_path)], on_error="skip", apart=True, options={"target": "label"})
+    reading.features.partial_fit(reading.peeked.first.rows)
+    for number, part in enumerate(reading.split(reading.features)):
+        if number == bad:
+            with pytest.raises((BadFile, BadInput), match=f"{bad}.{kind}"):
+                list(part.blocks())
+        else:
+            assert sum(height(block.rows) for block in part.blocks()) == 20
+
+
+def needs(name):
+    if not om.datasets.names()[name.removesuffix(":test")].is_here:
+        pytest.skip(f"{name} is not in the folder that ONMARGIN_DATA names")
+    return name
+
+
+@pytest.mark.parametrize("name", ["a1a", "a9a:test", "sms_spam", "elec2", "sonar", "yeast"])
+def test_a_set_by_its_name_is_split_by_rows(name):
+    """Matrices, texts, columns, arrays, sets of labels: the parts together are the set."""
+    reading = Reading([needs(name)])
+    if reading.features is not None:
+        reading.features.partial_fit(reading.peeked.first.rows)
+    whole = reading.source.whole()
+    parts = reading.split(reading.features, parts=3)
+    assert [str(part) for part in parts[:1]] == [f"{name}, rows 0 to {height(whole.rows) // 3 - 1}"]
+    blocks = [block for part in pickle.loads(pickle.dumps(parts)) for block in part.blocks(rows=40)]
+    assert max(height(block.rows) for block in blocks) == 40
+    expected = whole.rows if reading.features is None else reading.features.transform(whole.rows)
+    found = sp.vstack([sp.csr_matrix(block.rows) for block in blocks])
+    assert (found != sp.csr_matrix(expected)).nnz == 0
+    assert np.array_equal(np.concatenate([block.targets for block in blocks]), whole.targets)
+
+
+def test_the_shell_learns_a_set_on_a_cluster():
+    done = run("learn", needs("a1a"), "--cluster", "local:1", "--parts", 2, "--on-error", "skip", "--json")
+    learned, cluster = map(json.loads, done.stdout.splitlines())
+    assert done.returncode == 0 and (learned["rows"], cluster["parts"]) == (1605, 2)
+
+
+def test_a_bad_line_with_a_comma_makes_no_label_sets(tmp_path):
+    path = tmp_path / "a.svm"
+    path.write_text("Dear Sir, 1:2\nfoo,bar 1:1\n" + "1 1:2\n-1 2:1\n" * 10)
+    assert Reading([str(path)], on_error="skip").task == "classes"
+    path.write_text("1,3 1:2\n2 1:1\n")
+    assert Reading([str(path)]).task == "sets"
 
 
 def test_nobody_there_and_no_dask(tmp_path, capsys, monkeypatch):
@@ -177,10 +373,6 @@ def test_nobody_there_and_no_dask(tmp_path, capsys, monkeypatch):
 
 def test_parts_go_out_without_the_names_of_features(tmp_path):
     """A part is small, and its rows are those of the features with all their names."""
-    import pickle
-
-    from onmargin.protocols.requested.reading import Reading
-
     write_csv(tmp_path / "a.csv")
     lines = "".join(f"{'ham spam'.split()[at % 2]}\tword{at} and {at * 7}\n" for at in range(3000))
     (tmp_path / "a.txt").write_text(lines)

@@ -23,6 +23,7 @@ import onmargin as om
 from onmargin.cluster.knowing import asked, known_of, summarise
 from onmargin.cluster.parcel import Change, packed, unpacked
 from onmargin.cluster.partitions import Partition
+from onmargin.cluster.report import Report
 from onmargin.errors import BadInput, BadType, ClusterError
 from tests.soaking import either, soaked
 
@@ -83,6 +84,74 @@ def test_every_kind_of_data_gives_the_same_model(client, by_blocks, kind):
         assert list(found.feature_names_in_) == NAMES
     if kind in ("bag", "records"):
         assert found.predict_one(pairs[0][0]) == by_blocks.predict(X[:1])[0]
+
+
+def test_sets_of_labels_from_bags_are_those_of_indicator_matrices(client):
+    """A label that a partition has not, and one that nobody's example has, have their rows all the same."""
+    marks = np.c_[Y > 0, X[:, 0] > 0.5, np.zeros(len(X), bool), X[:, 1] > 0].astype(int)
+    marks[:SIZE, 1] = 0
+    learner = om.PassiveAggressiveClassifier(C=0.1, random_state=0, max_iter=3)
+    tables = [dask.delayed((X[at : at + SIZE], marks[at : at + SIZE])) for at in range(0, len(X), SIZE)]
+    expected = om.cluster.fit(learner, tables, client=client, epochs=3)
+    pairs = [
+        (
+            dict(zip(NAMES, row.tolist(), strict=True)),
+            {name: bool(mark) for name, mark in zip("wxyz", marked, strict=True)},
+        )
+        for row, marked in zip(X, marks, strict=True)
+    ]
+    for _, y in pairs[:SIZE]:  # (what is left out is not in the set)
+        del y["x"]
+    found = om.cluster.run(
+        learner, db.from_sequence(pairs, npartitions=3), client=client, epochs=3, sample=50
+    )
+    assert list(found.model.classes_) == list("wxyz") and found.report.errors[-1] < 0.5
+    np.testing.assert_allclose(found.model.coef_, expected.coef_, rtol=1e-9, atol=1e-12)
+    answers = [found.model.predict_one(example[0]) for example in pairs]
+    assert [[answer[name] for name in "wxyz"] for answer in answers] == (expected.predict(X) > 0).tolist()
+    mixed = [*pairs[:5], (pairs[0][0], "w")]
+    for wrong, told in (
+        (mixed, "it has sets of labels and single labels"),
+        ([(pairs[0][0], ["w"])], r"the label is \['w'\]; wanted a text"),
+        ([(pairs[0][0], {"w": True, None: True})], "got the label None"),
+    ):
+        with pytest.raises((BadInput, ClusterError), match=told):
+            om.cluster.fit(learner, db.from_sequence(wrong, npartitions=1), client=client)
+
+
+def test_a_partition_of_empty_sets_is_one_of_sets(client):
+    pairs = [({"a": 1.0}, {})] * 4 + [({"a": 1.0}, {"x": True, "y": False})] * 4
+    learner = om.PassiveAggressiveClassifier(random_state=0)
+    bag = db.from_sequence(pairs, npartitions=2)
+    found = om.cluster.run(learner, bag, client=client, epochs=1, sample=0)
+    assert list(found.model.classes_) == ["x", "y"] and found.report.epochs[0].sums.rounds == 8
+    with pytest.raises(BadInput, match="no set of labels has a label"):
+        om.cluster.fit(learner, db.from_sequence(pairs[:4], npartitions=1), client=client)
+
+
+@pytest.mark.parametrize("label", ["c", {"c": True}])
+def test_a_label_that_was_not_announced_is_refused(client, label):
+    known = "a" if label == "c" else {"a": True, "b": False}
+    bag = db.from_sequence([({"f": 1.0}, known)] * 3 + [({"f": 1.0}, label)], npartitions=1)
+    with pytest.raises(ClusterError, match=r"partition 0: it has the label 'c', .*\('a', 'b'\); announce"):
+        om.cluster.fit(om.PassiveAggressiveClassifier(), bag, client=client, classes=["a", "b"])
+
+
+def test_numbers_are_judged_by_their_absolute_error(client):
+    """As everywhere else; the mean loss would be that of what is learned by."""
+    y = 3 * X[:, 0] - X[:, 1]
+    parts = [dask.delayed((X[at : at + SIZE], y[at : at + SIZE])) for at in range(0, len(X), SIZE)]
+    learner = om.PassiveAggressiveRegressor(random_state=0, average=False, intercept_scaling=1.0)
+    found = om.cluster.run(learner, parts, client=client, epochs=1, shuffle=False, sample=0)
+    gaps, idle = [], []
+    for at in range(0, len(X), SIZE):
+        one = om.progressive(learner.clone(), X[at : at + SIZE], y[at : at + SIZE])
+        gaps.append(np.abs(one.predictions - one.y).sum())
+        means = np.r_[0.0, np.cumsum(one.y)[:-1] / np.arange(1, len(one.y))]
+        idle.append(np.abs(one.y - means).sum())
+    assert found.report.error == pytest.approx(sum(gaps) / len(X), rel=1e-12)
+    assert found.report.epochs[0].sums.idle == pytest.approx(sum(idle), rel=1e-12)
+    assert "mae" in str(found.report) and Report.restored(found.report.state()).error == found.report.error
 
 
 def test_files_are_read_by_the_workers(client, tmp_path):

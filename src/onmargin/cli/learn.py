@@ -59,7 +59,10 @@ def learn(
     cache: Annotated[
         bool, typer.Option("--cache", help="Keep the rows beside the data for later passes.")
     ] = False,
-    on_error: Annotated[str, typer.Option(help="At a bad line: stop, or skip and count it.")] = "stop",
+    on_error: Annotated[
+        str,
+        typer.Option(help="At a bad line: stop, or skip and count it; on a cluster, parts too."),
+    ] = "stop",
     report: Annotated[str | None, typer.Option(help="Write a page with curve, confusions, features.")] = None,
     certify: Annotated[
         bool, typer.Option("--certify", help="Say what theorems bound: the data are read twice more.")
@@ -69,11 +72,17 @@ def learn(
         typer.Option(help="Learn on a Dask cluster: its scheduler's ADDRESS, or local[:N] for N processes."),
     ] = None,
     parts: Annotated[
-        int | None, typer.Option(min=1, help="On a cluster: parts to cut the data into. [of 64 MiB]")
+        int | None,
+        typer.Option(
+            min=1, help="On a cluster: parts to cut the data into, a file is at least one. [of 64 MiB]"
+        ),
     ] = None,
     mixing: Annotated[
         str, typer.Option(help="On a cluster: weigh parts uniform, by updates or by examples.")
     ] = "uniform",
+    mix_every: Annotated[
+        int | None, typer.Option(min=1, help="On a cluster: mix within a pass too, after so many blocks.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     from ..protocols.requested.requests import Request
@@ -85,17 +94,17 @@ def learn(
     )  # fmt: skip
     out = Printed(as_json, to_stderr=save == "-", keeps=save is not None or report is not None)
     if cluster is None:
-        _refuse_apart(parts, mixing)
+        _refuse_apart(parts, mixing, mix_every)
 
         def begin(says_saved: bool) -> None:
             _learn(request, test, table, report, out, certify, says_saved)
     else:
-        from .learn_apart import learn_apart, refuse
+        from .learn_apart import Apart, learn_apart, refuse
 
         refuse(table, certify)
 
         def begin(says_saved: bool) -> None:
-            learn_apart(request, cluster, parts, mixing, test, report, out, says_saved)
+            learn_apart(request, Apart(cluster, parts, mixing, mix_every), test, report, out, says_saved)
 
     if save == "-":
         _learn_into_pipe(request, begin)
@@ -106,15 +115,16 @@ def learn(
 learn.__doc__ = HELP
 
 
-def _refuse_apart(parts: int | None, mixing: str) -> None:
+def _refuse_apart(parts: int | None, mixing: str, mix_every: int | None) -> None:
     """Options of a cluster where there is none."""
-    if parts is not None or mixing != "uniform":
-        from ..errors import BadInput
+    given = {"--parts": parts, "--mixing": None if mixing == "uniform" else mixing, "--mix-every": mix_every}
+    for name, value in given.items():
+        if value is not None:
+            from ..errors import BadInput
 
-        given = "--parts" if parts is not None else "--mixing"
-        raise BadInput(
-            f"{given} is for a cluster; give --cluster ADDRESS or --cluster local:2, or leave it out"
-        )
+            raise BadInput(
+                f"{name} is for a cluster; give --cluster ADDRESS or --cluster local:2, or leave it out"
+            )
 
 
 def _learn_into_pipe(request: Request, begin: Callable[[bool], None]) -> None:

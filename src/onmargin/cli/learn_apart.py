@@ -7,7 +7,7 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import typer
 
@@ -33,11 +33,18 @@ def refuse(table: bool, certify: bool) -> None:
         raise BadInput(f"{given}: {why} of one stream, and a cluster has several; leave it out")
 
 
+class Apart(NamedTuple):
+    """Where others learn, from how many parts, and how often and in which shares these become one."""
+
+    address: str
+    parts: int | None
+    mixing: str
+    every: int | None
+
+
 def learn_apart(
     request: Request,
-    address: str,
-    parts: int | None,
-    mixing: str,
+    apart: Apart,
     test: str | None,
     report: str | None,
     out: Printed,
@@ -51,28 +58,37 @@ def learn_apart(
     for name in [*WORDS, *logging.Logger.manager.loggerDict]:  # (Dask gives many of its own a level each)
         if name.partition(".")[0] in WORDS:
             logging.getLogger(name).setLevel(logging.CRITICAL)
-    with _stopped(request, says_saved) as stopped, connected(address) as client:
+    with _stopped(request, says_saved) as stopped, connected(apart.address) as client:
         with Bar() as bar:
             training = stopped.training = ClusterTraining(
-                request, client, parts=parts, mixing=mixing, tell=bar.show
+                request, client, parts=apart.parts, mixing=apart.mixing, mix_every=apart.every, tell=bar.show
             )
             record = training.record
             workers = len(client.nthreads())
             found = "given" if request.task else "found from the labels"
             remark(f"{record.task}, {found}; {record.algorithm}: {training.model}")
-            remark(f"{_many(len(training.parts), 'part')} on {_many(workers, 'worker')} at {address}")
+            remark(f"{_many(len(training.parts), 'part')} on {_many(workers, 'worker')} at {apart.address}")
+            if not workers:
+                sys.stderr.write(
+                    f"onmargin: no worker is there yet, one is waited for: dask worker {apart.address}\n"
+                )
             if record.rows:
                 remark(f"resumed after {_many(record.finished, 'epoch')}")
             training.run()
         say(training.model, record, request, out, says_saved, training.runs)
         assert training.report is not None
-        out.result(str(training.report), {"event": "cluster", "cluster": address, **_facts(training.report)})
+        parts = _many(len(training.parts), "part")
+        shares = "in equal shares" if apart.mixing == "uniform" else f"by {apart.mixing}"
+        facts = {"event": "cluster", "cluster": apart.address, **_facts(training.report)}
+        out.result(f"learned in {parts}, mixed {shares}\n{training.report}", facts)
         whole = training.whole
         tested = None if test is None else judge(whole, record, training.reading, test, request, out)
         if report is not None:
             said = None if tested is None or test is None else (test, tested)
-            more: dict[str, object] = {"parts": len(training.parts), "workers": workers, "mixing": mixing}
-            write_page(report, training.model, whole, record, said, more=more)
+            more: dict[str, object] = {
+                "parts": len(training.parts), "workers": workers, "mixing": apart.mixing,
+            }  # fmt: skip
+            write_page(report, training.model, whole, record, said, more=more, epochs=training.report)
 
 
 def _facts(report: Report) -> dict[str, object]:

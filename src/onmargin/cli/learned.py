@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ..protocols.requested.requests import Request
     from ..results.certificate import Certificate
     from ..results.confusion import Confusion
+    from ..results.report import ByEpoch
     from ..results.tally import Line
 
 MANY = 20  # whole numbers that may be no classes
@@ -142,7 +143,8 @@ def judge(
 ) -> dict[str, float]:
     """The rows of another file, answered and not learned: how good the answers were, said and given back."""
     from ..protocols.requested.answering import judged
-    from ..protocols.requested.reading import Reading, read_alike
+    from ..protocols.requested.further import read_alike
+    from ..protocols.requested.reading import Reading
 
     format, options = read_alike(test, request.format, record.format, record.options)
     labels = reading.labels
@@ -166,6 +168,7 @@ def write_page(
     confusion: Confusion | None = None,
     certificate: Certificate | None = None,
     more: dict[str, object] | None = None,
+    epochs: ByEpoch | None = None,
 ) -> None:
     """A page with curve, confusions and features; `tested`: on which set, and how good the answers were."""
     from ..protocols.requested.record import first_column
@@ -185,6 +188,6 @@ def write_page(
     first = first_column(record.options)
     with writing(path):
         pages.write(
-            path, progress, whole, record.command, facts | (more or {}), confusion, certificate, first
+            path, progress, whole, record.command, facts | (more or {}), confusion, certificate, first, epochs
         )
     remark(f"report: {path}")

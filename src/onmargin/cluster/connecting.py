@@ -89,8 +89,8 @@ def _client(address: str) -> Client:
         return distributed.Client(whole, timeout=WAITS, set_as_default=False)
     except (OSError, TimeoutError) as error:
         raise ClusterError(
-            f"cannot connect to {shown(address, 100)} within {WAITS} s ({_cause(error)}); is `dask "
-            "scheduler` running there?"
+            f"cannot connect to {shown(address, 100)} within {WAITS} s ({_cause(error)}); wanted "
+            "tcp://host:port; is `dask scheduler` running there?"
         ) from None
     except (ValueError, TypeError) as error:
         raise BadInput(
@@ -102,4 +102,4 @@ def _cause(error: BaseException) -> str:
     """The first error beneath, which says why."""
     while error.__cause__ is not None:
         error = error.__cause__
-    return " ".join(str(error).split())[:200] or type(error).__name__
+    return " ".join(str(error).split())[:200] or "no answer"

@@ -86,6 +86,9 @@ class Engine:
         self._set(settings, target)
         wanted = asked(self.estimator, classes, settings["rows"], target)
         found = self._every(summarise, wanted)
+        if self.report.skipped and not any(summary.rows for _, summary in found):
+            why = next(iter(self.report.skipped.values()))
+            raise ClusterError(f"no partition is left that can be read; of the first: {why}")
         self.known = known_of(found, self.estimator, classes)
 
     def take(self, point: Checkpoint, settings: dict[str, Value], target: Value) -> None:

@@ -15,7 +15,7 @@ from ..errors import BadInput, as_float, shown
 from ..interface.apart import Known
 from ..interface.learner import Learner
 from ..interface.tables import bad_row, checked_weights
-from ..interface.targets.labels import in_order, items, listed
+from ..interface.targets.labels import check_label, in_order, items, listed
 from ..sources.blocks import Block, height
 from .library import Value
 from .mixing import named
@@ -34,7 +34,7 @@ class Summary(NamedTuple):
     names: tuple[Value, ...] | None = None
     by_name: bool = False
     labels: tuple[tuple[Value, int], ...] = ()
-    sets: int = 0  # labels of a set, where a row has a set
+    sets: int | None = None  # labels that a set may have, where a row has a set
     runs: int = 0  # stretches of rows with one label
     ends: tuple[Value, ...] = ()  # the label of the first row, and that of the last
     dense: bool = False
@@ -47,15 +47,17 @@ class Asked(NamedTuple):
     rows: int
     target: Value
     brief: bool  # the first rows tell all there is to know
+    announced: tuple[Value, ...] | None = None  # all labels there may be
 
 
 def asked(estimator: Learner, classes: Value, rows: int, target: Value) -> Asked:
     """Labels that nobody announced, their counts, lam and the width of sparse rows want all of them."""
-    kind = estimator.kind
-    announced = classes is not None or getattr(estimator, "classes", None) is not None
+    said = classes if classes is not None else getattr(estimator, "classes", None)
+    labels = tuple(listed(said)) if said is not None and estimator.kind == "labels" else None
     counted = isinstance(getattr(estimator, "class_weight", None), str)
     rate = getattr(estimator, "lam", 0.0) is None
-    return Asked(kind, rows, target, not rate and not counted and (kind != "labels" or announced))
+    brief = not rate and not counted and (estimator.kind != "labels" or labels is not None)
+    return Asked(estimator.kind, rows, target, brief, labels)
 
 
 def summarise(partition: Partition, computed: Sequence[Value], asked: Asked) -> Summary:
@@ -67,6 +69,7 @@ def summarise(partition: Partition, computed: Sequence[Value], asked: Asked) -> 
 def _summary(partition: Partition, computed: Sequence[Value], asked: Asked) -> Summary:
     found, lengths, counts = Summary(), Lengths(), Counter[Value]()
     names: dict[Value, None] = {}
+    several: set[bool] = set()  # has a dict a set of labels?
     for block in Reader(partition, computed, asked.rows, asked.target):
         if isinstance(block, list):
             for x, y, *weight in block:
@@ -74,8 +77,12 @@ def _summary(partition: Partition, computed: Sequence[Value], asked: Asked) -> S
                     names.update(dict.fromkeys(x))
                     lengths.add([_squared(x)])
                     if asked.kind == "labels":
-                        counts[_hashed(y)] += 1
-            found = found._replace(by_name=True, names=tuple(names), width=len(names))
+                        several.add(isinstance(y, Mapping))
+                        counts.update(_marked(y) if isinstance(y, Mapping) else [_hashed(y)])
+            if len(several) > 1:
+                raise BadInput("it has sets of labels and single labels; wanted one kind")
+            sets = len(counts) if True in several else None
+            found = found._replace(by_name=True, names=tuple(names), width=len(names), sets=sets)
             continue
         weights = checked_weights(block.weights, height(block.rows))
         seen = np.flatnonzero(weights > 0) if weights.size else slice(None)
@@ -87,10 +94,16 @@ def _summary(partition: Partition, computed: Sequence[Value], asked: Asked) -> S
         lengths.add_rows(block, seen)
         found = found._replace(dense=not sp.issparse(block.rows))
         if asked.kind == "labels":
-            found = found._replace(sets=max(found.sets, _count(block, seen, counts)))
-            found = found if found.sets else _with_runs(found, block.targets)
+            found = found._replace(sets=_count(block, seen, counts))
+            found = _with_runs(found, block.targets) if found.sets is None else found
         if asked.brief and not sp.issparse(block.rows) and lengths.rows >= 2 * SOME:
             break
+    strange = [label for label in counts if asked.announced is not None and label not in asked.announced]
+    if strange:
+        raise BadInput(
+            f"it has the label {shown(strange[0])}, which is not among the classes {shown(asked.announced)}; "
+            "announce all of them"
+        )
     return found._replace(
         rows=lengths.rows, squares=tuple(lengths.kept), stride=lengths.stride, labels=tuple(counts.items())
     )
@@ -118,9 +131,15 @@ def _hashed(label: Value) -> Value:
     if isinstance(label, Hashable):
         return label
     raise BadInput(
-        f"the label is {shown(label)}; wanted a text, a number or a bool (sets of labels: blocks with an "
-        "indicator matrix y)"
+        f"the label is {shown(label)}; wanted a text, a number or a bool (a set of labels: {{label: bool}})"
     )
+
+
+def _marked(labels: Mapping[Value, Value]) -> dict[Value, int]:
+    """The labels of a set, 1 for each that is in it."""
+    for label in labels:
+        check_label(label)
+    return {label: int(bool(mark)) for label, mark in labels.items()}
 
 
 def _refuse_nan(rows: Value) -> None:
@@ -132,7 +151,7 @@ def _refuse_nan(rows: Value) -> None:
         raise bad_row(rows if sp.issparse(rows) else values, int(row), names_of(rows) or ())
 
 
-def _count(block: Block, seen: Value, counts: Counter[Value]) -> int:
+def _count(block: Block, seen: Value, counts: Counter[Value]) -> int | None:
     """Add the labels of a block up; of sets, say how many labels there are."""
     y: Value = block.targets
     if y is None:
@@ -149,7 +168,7 @@ def _count(block: Block, seen: Value, counts: Counter[Value]) -> int:
         counts.update(dict(zip(items(values), number.tolist(), strict=True)))
     else:
         counts.update(items(y))
-    return 0
+    return None
 
 
 def _with_runs(found: Summary, targets: Value) -> Summary:
@@ -211,13 +230,13 @@ def known_of(summaries: Iterable[tuple[Partition, Summary]], estimator: Learner,
     first = found[0][1]
     counts, names = Counter[Value](), dict.fromkeys(first.names or ())
     for partition, summary in found:
-        if summary.by_name != first.by_name or bool(summary.sets) != bool(first.sets):
+        if summary.by_name != first.by_name or (summary.sets is None) != (first.sets is None):
             raise BadInput(f"{partition} holds another kind of examples than {found[0][0]}; wanted one kind")
         if first.by_name:
             names.update(dict.fromkeys(summary.names or ()))
         elif summary.names != first.names:
             raise BadInput(f"{partition} has other columns than {found[0][0]}; wanted the same names")
-        if summary.sets != first.sets:
+        if summary.sets != first.sets and not first.by_name:
             raise BadInput(
                 f"{partition} has {summary.sets} labels, {found[0][0]} {first.sets}; wanted as many"
             )
@@ -228,13 +247,17 @@ def known_of(summaries: Iterable[tuple[Partition, Summary]], estimator: Learner,
         counts.update(dict(summary.labels))
     announced = classes if classes is not None else getattr(estimator, "classes", None)
     labels = in_order(list(counts)) if announced is None else in_order(listed(announced))
-    if first.sets and announced is None:
+    if first.sets is not None and not labels and first.by_name:
+        raise BadInput(
+            "no set of labels has a label; wanted {label: bool} in some, or classes= with all of them"
+        )
+    if first.sets is not None and announced is None and not first.by_name:
         labels = list(range(first.sets))
     return Known(
         sum(summary.rows for _, summary in found), _median([summary for _, summary in found]),
         len(names) if first.by_name else max(summary.width for _, summary in found),
         tuple(names) if first.by_name else first.names, first.by_name, tuple(labels),
-        tuple(counts[label] for label in labels), bool(first.sets),
+        tuple(counts[label] for label in labels), first.sets is not None,
         _runs([summary for _, summary in found]),
     )  # fmt: skip
 

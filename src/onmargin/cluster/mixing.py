@@ -14,6 +14,7 @@ from ..errors import BadInput, ClusterError, OnmarginError
 from ..interface.learner import Learner
 from ..protocols.merge import merge
 from ..protocols.progressive import progressive
+from ..results.tally import Tally
 from ..sources.blocks import Block, height
 from .library import Value, distributed
 from .parcel import Parcel, packed, unpacked
@@ -85,7 +86,7 @@ def learn(
         _leave_open((job.name, stretch.epoch, partition.number), reader)
     line = Line(
         partition.number, partition.name, _worker(), sums.rounds, sums.mistakes, sums.updates, sums.loss,
-        time.perf_counter() - began, read, ended,
+        time.perf_counter() - began, read, ended, sums.gap, sums.idle, sums.level,
     )  # fmt: skip
     if not sums.rounds:
         return Learned(None, 0.0, (line,))
@@ -97,18 +98,21 @@ def learn_blocks(
     learner: Learner, blocks: Iterable[Examples], job: Job, stretch: Stretch, number: int
 ) -> Sum:
     """Answer and learn blocks; rows of a block are shuffled by seed, epoch, partition and block alone."""
-    sums, width = Sum(), learner.n_features_in_
+    sums, width, numbers = Sum(), learner.n_features_in_, learner.kind == "numbers"
+    tally, trace = Tally(), "full" if numbers else "sums"
     for place, block in enumerate(blocks, stretch.first):
         some = shuffled(block, job, stretch.epoch, number, place) if job.shuffle else block
         if isinstance(some, list):
-            run = progressive(learner, some, trace="sums")
+            run = progressive(learner, some, trace=trace)
         elif height(some.rows):
             some = widened(some, width)
-            run = progressive(learner, some.rows, some.targets, sample_weight=some.weights, trace="sums")
+            run = progressive(learner, some.rows, some.targets, sample_weight=some.weights, trace=trace)
         else:
             continue
-        sums = sums.plus(run.rounds, run.mistakes, run.updates, run.totals.loss)
-    return sums
+        sums = sums.plus(Sum(run.rounds, run.mistakes, run.updates, run.totals.loss))
+        if numbers:
+            tally.add(run)
+    return sums._replace(gap=tally.total, idle=tally.idle, level=tally.level)
 
 
 def shuffled(block: Examples, job: Job, epoch: int, number: int, place: int) -> Examples:
@@ -169,7 +173,7 @@ def in_sequence(base: Parcel, heads: Sequence[list[Examples]], job: Job, epochs:
     for epoch in range(1, epochs + 1):
         sums = Sum()
         for number, blocks in enumerate(heads):
-            sums = sums.plus(*learn_blocks(learner, blocks, job, Stretch(epoch), number))
+            sums = sums.plus(learn_blocks(learner, blocks, job, Stretch(epoch), number))
         found.append(sums)
     return found
 

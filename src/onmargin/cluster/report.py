@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from ..results.plots import epoch_curves
+from ..results.tally import WORDS
 from .library import Value
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 LISTED = 20  # workers that have a line in what is printed
 
@@ -24,6 +30,9 @@ class Line(NamedTuple):
     seconds: float  # of reading and learning, on the worker
     blocks: int
     ended: bool = True  # all of it was read
+    gap: float = 0.0  # of numbers: the absolute errors; `idle`: those of the mean of the targets before each
+    idle: float = 0.0
+    level: float = 0.0  # the targets
 
     def plus(self, later: Line) -> Line:
         """And of a later stretch."""
@@ -31,10 +40,13 @@ class Line(NamedTuple):
             rounds=self.rounds + later.rounds, mistakes=self.mistakes + later.mistakes,
             updates=self.updates + later.updates, loss=self.loss + later.loss,
             seconds=self.seconds + later.seconds, blocks=self.blocks + later.blocks, ended=later.ended,
+            gap=self.gap + later.gap, idle=self.idle + later.idle, level=self.level + later.level,
         )  # fmt: skip
 
 
-KINDS: tuple[Callable[[Value], Value], ...] = (int, str, str, int, int, int, float, float, int, bool)
+KINDS: tuple[Callable[[Value], Value], ...] = (
+    int, str, str, int, int, int, float, float, int, bool, float, float, float,
+)  # fmt: skip
 """Of the fields of a line, as a file must have them."""
 
 
@@ -46,12 +58,16 @@ class Sum(NamedTuple):
     updates: int = 0
     loss: float = 0.0
     seconds: float = 0.0
+    gap: float = 0.0
+    idle: float = 0.0
+    level: float = 0.0
 
-    def plus(self, rounds: int, mistakes: int, updates: int, loss: float, seconds: float = 0.0) -> Sum:
+    def plus(self, other: Sum) -> Sum:
         """And so many more."""
         return Sum(
-            self.rounds + rounds, self.mistakes + mistakes, self.updates + updates, self.loss + loss,
-            self.seconds + seconds,
+            self.rounds + other.rounds, self.mistakes + other.mistakes, self.updates + other.updates,
+            self.loss + other.loss, self.seconds + other.seconds, self.gap + other.gap,
+            self.idle + other.idle, self.level + other.level,
         )  # fmt: skip
 
     @classmethod
@@ -59,12 +75,16 @@ class Sum(NamedTuple):
         """In the order they come."""
         found = cls()
         for line in lines:
-            found = found.plus(line.rounds, line.mistakes, line.updates, line.loss, line.seconds)
+            found = found.plus(cls(*(getattr(line, name) for name in cls._fields)))
         return found
 
+    def total(self, kind: str) -> float:
+        """Mistakes; of numbers, their absolute errors."""
+        return {"labels": self.mistakes, "numbers": self.gap}.get(kind, self.loss)
+
     def error(self, kind: str) -> float:
-        """Mistakes over rounds; of numbers, the mean loss. NaN: nothing was seen."""
-        return (self.mistakes if kind == "labels" else self.loss) / self.rounds if self.rounds else math.nan
+        """The same over the rounds; NaN: nothing was seen."""
+        return self.total(kind) / self.rounds if self.rounds else math.nan
 
 
 class Epoch(NamedTuple):
@@ -89,7 +109,7 @@ class Sample(NamedTuple):
 
 
 class Report:
-    """Errors of a run by epoch; `kind`: "labels" (error is mistakes over rounds), "numbers" (the mean loss).
+    """Errors of a run by epoch; `kind`: "labels" (mistakes over rounds), "numbers" (mean absolute error).
 
     epochs : what each came to. partitions : their names, by number.
     skipped : partitions that could not be read, and why. sample : the price of parallelism, or None.
@@ -137,7 +157,7 @@ class Report:
 
     @property
     def _word(self) -> str:
-        return "error" if self.kind == "labels" else "loss"
+        return WORDS.get(self.kind, "loss")
 
     def __str__(self) -> str:
         """A table of at most 80 columns."""
@@ -165,6 +185,13 @@ class Report:
             for name, why in self.skipped.items()
         ]
         return "\n".join(rows)
+
+    def plot(self, ax: Axes | None = None) -> Figure:
+        """The error of each epoch, and beside it what one learner comes to in sequence on the sample."""
+        runs = {"in parts": self.errors}
+        if self.sample is not None and self.sample.errors:
+            runs["in sequence"] = list(self.sample.errors)
+        return epoch_curves(runs, self.kind == "labels", self._word, ax)
 
     # ---- for files
 

@@ -16,8 +16,9 @@ from ..protocols.requested.requests import Request
 from ..protocols.requested.training import FARTHEST_INDEX, Training, told_rows
 from ..protocols.requested.training import Moment as Shown
 from ..protocols.saving.files import built, notes_of, save
-from ..results.tally import Tally
+from ..results.tally import WORDS, Tally
 from ..sources.blocks import ROWS, Block, height
+from ..sources.datasets.apart import SetPart
 from ..sources.parts import BYTES, Part
 from .checkpoint import NOTE, Checkpoint
 from .engine import Moment
@@ -36,7 +37,7 @@ class ToldPart:
     indices_from : where the indices of svmlight begin, where nobody has told how many there are.
     """
 
-    part: Part
+    part: Part | SetPart
     task: str
     indices_from: int | None = None
 
@@ -73,7 +74,7 @@ class ClusterTraining:
     """What a `Request` asks for, learned on the workers of a client; everything is opened and checked here.
 
     parts : into about so many the files are cut; None: one for every 64 MiB. The same parts give the same
-        model, whatever the workers. mixing : see `run`.
+        model, whatever the workers. mixing, mix_every : see `run`.
     tell : called with a `Moment` of a training whenever a part or an epoch is done.
 
     Features that learn (means of columns, idf) learn from the first block alone, and are the same in all
@@ -88,12 +89,14 @@ class ClusterTraining:
         parts: int | None = None,
         bytes_per_part: int = BYTES,
         mixing: str = "uniform",
+        mix_every: int | None = None,
         sample: int = 20_000,
         tell: Callable[[Shown], None] | None = None,
     ) -> None:
         _refuse(request)
         self.request, self.client, self.mixing, self.sample = request, client, mixing, sample
-        self.training: Training = request.training()
+        self.mix_every = mix_every
+        self.training: Training = request.training(apart=True)
         self.record: Record = self.training.record
         self.reading: Reading = self.training.reading
         self.report: Report | None = None
@@ -126,12 +129,13 @@ class ClusterTraining:
         begins = None if told else first_column(self.record.options)
         found = run(
             self._asked(), [ToldPart(part, self.record.task, begins) for part in self.parts],
-            client=self.client, epochs=self.record.passes, mixing=self.mixing, sample=self.sample,
-            checkpoint=self, shuffle=False, resume=self._resumes, on_error=self.request.on_error,
-            tell=self._told,
+            client=self.client, epochs=self.record.passes, mixing=self.mixing, mix_every=self.mix_every,
+            sample=self.sample, checkpoint=self, shuffle=False, resume=self._resumes,
+            on_error=self.request.on_error, tell=self._told,
         )  # fmt: skip
         self.report = found.report
-        if self.request.on_error == "skip" or self.record.format == "vw":  # (else there are none)
+        leaves_out = self.request.on_error == "skip" or self.record.format == "vw"
+        if leaves_out and self.record.format != "set":
             self._count_left_out()
         return self.record
 
@@ -166,7 +170,7 @@ class ClusterTraining:
         return (
             "begin anew (--save FILE.onm keeps every epoch)"
             if save is None
-            else (f"{save} has the last epoch; --resume goes on from there")
+            else f"--resume goes on from the last epoch in {save}, or begins anew where it has none"
         )
 
     def __str__(self) -> str:
@@ -198,7 +202,7 @@ class ClusterTraining:
         """One epoch more in the record."""
         record, sums = self.record, epoch.sums
         tally = Tally(record.rows)
-        tally.kind = "labels" if report.kind == "labels" else "losses"
+        tally.kind = report.kind if report.kind in WORDS else "losses"
         for line in epoch.lines:
             tally.count += line.rounds
             tally.mistakes += line.mistakes
@@ -206,7 +210,8 @@ class ClusterTraining:
             if line.rounds:
                 tally.curve.append((tally.count, tally.mistakes, tally.loss))
         tally.updates = sums.updates
-        tally.total = tally.mistakes if report.kind == "labels" else tally.loss
+        tally.total = sums.total(report.kind)
+        tally.idle, tally.level = sums.idle, sums.level
         record.tally = tally
         record.rows += sums.rounds
         record.end_pass()

@@ -21,6 +21,7 @@ from .mixing import refuse
 from .parameters.fields import lasting
 from .parameters.fixed import fix, is_unfixed
 from .tables import Columns
+from .targets.labels import Labels
 
 Some = TypeVar("Some", bound=Learner)
 
@@ -80,7 +81,10 @@ def begun(estimator: Some, known: Known) -> Some:
     slots = None if known.names is None else Slots(known.names)
     learner._columns = Columns(slots, known.by_name, 0 if known.by_name else known.width)
     targets = learner._targets()
-    if targets.kind == "labels":
+    if targets.kind == "labels" and known.sets and known.by_name:
+        announced = isinstance(learner, Classifier) and learner.classes is not None
+        learner._labels = Labels(known.labels, closed=announced, sets=True)
+    elif targets.kind == "labels":
         y = (
             np.zeros((1, len(known.labels)), int)
             if known.sets

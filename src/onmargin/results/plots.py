@@ -218,3 +218,26 @@ def bound_curves(
                 va="center", fontsize=9, annotation_clip=False,
             )  # fmt: skip
     return cast("Figure", ax.figure)
+
+
+def epoch_curves(
+    runs: dict[str, list[float]], percent: bool, measured: str, ax: Axes | None = None
+) -> Figure:
+    """The error of each epoch, one line a run, each named at its end. Returns the figure."""
+    if ax is None:
+        _, ax = _pyplot().subplots(figsize=(7, 4.2), layout="constrained")
+    assert ax is not None
+    count = max(map(len, runs.values()))
+    ends = []
+    ax.set_ylim(0, 1.08 * max(max(errors, default=0.0) for errors in runs.values()) or 1.0)
+    for (name, errors), colour, style in zip(runs.items(), COLOURS, STYLES, strict=False):
+        ax.plot(range(1, len(errors) + 1), errors, f"o{style}", color=colour, lw=1.8, ms=5)
+        ends.append((errors[-1], f"{name}  {_said(errors[-1], percent)}", colour))
+    ax.set(xlim=(0.8, count + 0.2), xlabel="epoch", ylabel=f"{measured}, online")
+    ax.set_xticks(np.unique(np.linspace(1, count, min(count, 10)).round().astype(int)))
+    if percent:
+        ax.yaxis.set_major_formatter(lambda value, _: f"{100 * value:g} %")
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.grid(alpha=0.25, lw=0.6)
+    _name_ends(ax, ends)
+    return cast("Figure", ax.figure)

@@ -12,7 +12,7 @@ from importlib.metadata import PackageNotFoundError, version
 from io import StringIO
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -47,6 +47,14 @@ table.mix { font-size: .85rem; } .wide { overflow-x: auto; } svg { max-width: 10
 """
 
 
+class ByEpoch(Protocol):
+    """A run in epochs: as a text with a line for each, and drawn."""
+
+    def __str__(self) -> str: ...
+
+    def plot(self, ax: Axes) -> object: ...
+
+
 def write(
     path: str | os.PathLike[str],
     progress: Progress,
@@ -56,6 +64,7 @@ def write(
     counted: Confusion | None = None,
     certificate: Certificate | None = None,
     first: int = 0,
+    epochs: ByEpoch | None = None,
 ) -> None:
     """Write the page: one HTML file that needs nothing beside it. The old file stays until all is there.
 
@@ -64,10 +73,10 @@ def write(
         `y` (if they were kept).
     model : the learner, or a Pipeline that ends in it: its features are shown by their names.
     command : what was typed. facts : what else to say of the run, by name. first : the number of the first
-        column, where columns have no names.
+        column, where columns have no names. epochs : of many learners at once, in place of a curve.
     """
     target = Path(os.path.realpath(path))
-    text = page(progress, model, command, facts, counted, certificate, first)
+    text = page(progress, model, command, facts, counted, certificate, first, epochs)
     target.parent.mkdir(parents=True, exist_ok=True)
     if target.exists() and not target.is_file():  # a device, a named pipe: no place for a draft
         target.write_text(text, encoding="utf-8", errors="backslashreplace")
@@ -88,6 +97,7 @@ def page(
     counted: Confusion | None = None,
     certificate: Certificate | None = None,
     first: int = 0,
+    epochs: ByEpoch | None = None,
 ) -> str:
     """The page as text; the same run gives the same bytes."""
     learner = last_step(model)
@@ -95,7 +105,7 @@ def page(
     sections = [
         ("", f"<pre>{_safe(command)}</pre>"),
         ("", _pairs({**_outcome(progress), **facts})),
-        ("Learning curve", _curve(progress)),
+        ("Epochs", _epochs(epochs)) if epochs is not None else ("Learning curve", _curve(progress)),
         ("Confusion matrix", _confusion(confusion(progress) if counted is None else counted)),
         ("Certificates", _certificate(certificate)),
         ("Top features", _features(model, learner, first)),
@@ -140,6 +150,11 @@ def _curve(progress: Progress) -> str:
         ax.set_xlim(max(ax.get_xlim()[0], float(progress.curve()[0][0])))
 
     return _drawn(draw, "learning curve")
+
+
+def _epochs(found: ByEpoch) -> str:
+    """Drawn, and as it is said in the shell."""
+    return _drawn(lambda ax: found.plot(ax=ax), "errors by epoch") + f"<pre>{_safe(found)}</pre>"
 
 
 def _certificate(found: Certificate | None) -> str:
