@@ -1,11 +1,14 @@
 """The command line in real processes."""
 
+import itertools
 import json
 import os
 import pty
 import subprocess
 import sys
 from pathlib import Path
+
+from onmargin.demo import learners
 
 BIN = Path(sys.executable).parent / "onmargin"
 
@@ -64,7 +67,8 @@ def test_demo_shows_a_live_line_in_a_terminal(tmp_path):
                 break
             seen += more
     assert process.returncode == 0
-    assert b" on the digits" in seen or b" on the noisy stream" in seen
+    for name, stream in itertools.product(learners(1.0), ("digits", "noisy stream")):
+        assert f"{name} on the {stream}".encode() in seen  # each, however soon it is done
 
 
 def test_wrong_usage_is_one_line_and_exit_code_2(tmp_path):

@@ -98,4 +98,9 @@ def progress() -> Iterator[Callable[[str, int, int], None]]:
     columns = (TextColumn("{task.description:<36}"), BarColumn(), TimeElapsedColumn())
     with Progress(*columns, console=out, transient=True, disable=not out.is_terminal) as bar:
         line = bar.add_task("", total=1)
-        yield lambda what, done, total: bar.update(line, description=what, completed=done, total=total)
+
+        def tell(what: str, done: int, total: int) -> None:
+            new = what != bar.tasks[0].description  # shown at once: the bar's own clock may not come round
+            bar.update(line, description=what, completed=done, total=total, refresh=new)
+
+        yield tell
