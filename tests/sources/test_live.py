@@ -83,12 +83,40 @@ def test_a_file_that_is_not_there_yet_is_waited_for_and_idleness_ends(tmp_path):
     reader = Reader(om.sources.live.follow(path, "text", features=None, poll=0.01, idle=IDLE))
     path.write_text(line(1) + "2\tno newline")
     assert reader.ended() == [1, 2]
-    new = Reader(om.sources.live.follow(path, "text", features=None, poll=0.01, idle=IDLE, new=True))
-    time.sleep(0.2)
-    append(path, "\n" + line(3))
-    assert new.ended() == [3]
+    source = om.sources.live.follow(path, "text", features=None, poll=0.01, idle=IDLE, new=True)
+    append(path, "\n" + line(3))  # new from the call on, whenever the first look is
+    assert Reader(source).ended() == [3]
     with pytest.raises(NoFile, match="there is no folder"):
         om.sources.live.follow(tmp_path / "none" / "x", "text")
+
+
+def test_time_that_the_reader_takes_is_no_idleness(tmp_path):
+    """All of it waits already: a slow reader, or one that compiles first, loses nothing."""
+    server = socket.create_server(("127.0.0.1", 0))
+    lines = "".join(map(line, range(2000))).encode()
+
+    def send():
+        there, _ = server.accept()
+        with there:
+            for at in range(0, len(lines), 1000):
+                there.sendall(lines[at : at + 1000])
+                time.sleep(0.001)
+            over.wait(30)
+
+    over = threading.Event()
+    sender = threading.Thread(target=send)
+    sender.start()
+    address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
+    chunks = om.sources.open_source(address, "text", features=None, idle=0.2).format.chunks
+    met = 0
+    for chunk in chunks:
+        met += chunk.text.tobytes().count(b"\n")
+        if met < 2000:
+            time.sleep(0.3)
+    over.set()
+    sender.join()
+    server.close()
+    assert met == 2000
 
 
 def test_bad_lines_of_a_growing_file_have_their_place(tmp_path):

@@ -73,6 +73,7 @@ class Arrivals:
         if whole:
             text = np.frombuffer(whole, np.uint8)
             yield Chunk(text, self.name, self.line)
+            self._last = time.monotonic()  # (what whoever reads took for it was no idleness)
             self.line += whole.count(b"\n")
 
     def rest(self) -> Iterator[Chunk]:
@@ -106,6 +107,20 @@ class GrowingFile(Arrivals):
         if not os.path.exists(self.path) and not os.path.isdir(os.path.dirname(self.path) or "."):
             raise NoFile(f"there is no folder for {shown(self.path, 200)}")
         super().__init__(self.path, idle)
+        self._old = self._there() if new else None
+
+    def _there(self) -> os.stat_result | None:
+        """The file that has the name now."""
+        try:
+            return os.stat(self.path)
+        except OSError:
+            return None
+
+    def _first_new(self, file: BinaryIO) -> int:
+        """Where that begins which was written since it was asked for."""
+        there, old = os.fstat(file.fileno()), self._old
+        same = old is not None and os.path.samestat(there, old) and there.st_size >= old.st_size
+        return old.st_size if old is not None and same else 0
 
     def __iter__(self) -> Iterator[Chunk]:
         skips = self.new
@@ -121,7 +136,7 @@ class GrowingFile(Arrivals):
                 raise BadFile(f"cannot read {shown(self.path, 200)}: {error.strerror}") from None
             with file:
                 if skips:
-                    file.seek(0, os.SEEK_END)
+                    file.seek(self._first_new(file))
                 skips = False
                 yield from self._grown(file)
             self.line = 1
