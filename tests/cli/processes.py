@@ -14,12 +14,14 @@ from onmargin.cli.app import main
 from onmargin.protocols.saving import container
 
 BIN = Path(sys.executable).parent / "onmargin"
+PATIENCE = 300.0  # seconds; a machine may be busy, and compile first
 
 
 def run(*arguments: object, **options: object) -> subprocess.CompletedProcess:
     """A command to its end, as text unless told."""
     return subprocess.run(
-        [str(BIN), *map(str, arguments)], **{"capture_output": True, "text": True, "timeout": 300} | options
+        [str(BIN), *map(str, arguments)],
+        **{"capture_output": True, "text": True, "timeout": PATIENCE} | options,
     )
 
 

@@ -89,9 +89,10 @@ class Terminal:
         """The exit code, and what was shown last."""
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
+            over = self.process.poll() is not None  # (asked before, so that what it showed last is read)
             more = self._read() if select.select([self.leader], [], [], 0.2)[0] else ""
             self.seen += more
-            if not more and self.process.poll() is not None:
+            if not more and over:
                 break
         return self.process.wait(PATIENCE), self.seen
 

@@ -25,7 +25,7 @@ from onmargin.protocols.saving.files import notes_of
 from onmargin.sources.blocks import height
 from tests.cluster.processes import Processes
 
-from .processes import BIN, run, within, write_csv, write_svmlight
+from .processes import BIN, PATIENCE, run, within, write_csv, write_svmlight
 
 
 def test_local_workers_learn_and_report(tmp_path):
@@ -93,12 +93,12 @@ def test_one_part_is_the_run_without_a_cluster_and_a_lost_scheduler_is_gone_on_f
             [str(BIN), *map(str, command), "1000000", "--cluster", found.address, "--save", str(kept)],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
-        end = time.monotonic() + 60
+        end = time.monotonic() + PATIENCE
         while not kept.exists() or notes_of(kept)["finished"] < 2:
             assert time.monotonic() < end and running.poll() is None
             time.sleep(0.02)
         found.scheduler.send_signal(signal.SIGKILL)
-        _, said = running.communicate(timeout=60)
+        _, said = running.communicate(timeout=PATIENCE)
         assert running.returncode == 2 and said.count("\n") == 1
         assert "the connection to the scheduler was lost" in said and "--resume goes on" in said
     passes = notes_of(kept)["finished"] + 3
@@ -134,18 +134,18 @@ def test_ctrl_c_is_one_line_keeps_the_last_epoch_and_leaves_no_process(tmp_path,
         [str(BIN), *map(str, command), "1000000", "--parts", "3", "--cluster", "local:2"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
     )  # fmt: skip
-    end = time.monotonic() + 60
+    end = time.monotonic() + PATIENCE
     while not kept.exists() or notes_of(kept)["finished"] < 2:
         assert time.monotonic() < end and running.poll() is None
         time.sleep(0.02)
     below = psutil.Process(running.pid).children(recursive=True)
     assert len(below) >= 2
     os.killpg(running.pid, number) if to_all else os.kill(running.pid, number)
-    out, said = running.communicate(timeout=60)
+    out, said = running.communicate(timeout=PATIENCE)
     assert running.returncode == 128 + number and out == ""
     finished = notes_of(kept)["finished"]
     assert said == f"onmargin: stopped after {finished} epochs, saved to {kept}; --resume goes on\n"
-    assert not psutil.wait_procs(below, timeout=20)[1]
+    assert not psutil.wait_procs(below, timeout=60)[1]
     again = run(*command, finished + 1, "--resume")
     assert again.returncode == 0
     assert again.stderr == (

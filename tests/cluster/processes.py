@@ -15,7 +15,7 @@ from distributed import Client
 import onmargin as om
 
 ROOT = Path(__file__).resolve().parents[2]
-WAITS = 60.0
+WAITS = 180.0  # seconds; a machine may be busy, and compile first
 
 
 class Processes:

@@ -204,7 +204,7 @@ def test_threads_of_kernels_survive_a_fork():
         child = os.fork()
     if child == 0:
         try:
-            os._exit(threads.pool(2).submit(int).result(timeout=2))
+            os._exit(threads.pool(2).submit(int).result(timeout=60))
         except TooLate:
             os._exit(1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0

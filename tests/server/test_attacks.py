@@ -45,6 +45,7 @@ def test_slow_clients_are_let_go_and_nobody_waits_for_them(tmp_path):
         for what, sent in begun.items():
             slow[what] = opened.enter_context(socket.create_connection(("127.0.0.1", port), timeout=LATE))
             slow[what].sendall(sent)
+        client.connection.close()  # (silent for so long it would be closed too; it comes back by itself)
         for part in (b"", b"\r\n", b"\r\n" + BODY[:9]):  # those who leave in the midst of it
             with socket.create_connection(("127.0.0.1", port)) as gone:
                 gone.sendall(HEAD + part)
@@ -74,7 +75,9 @@ def test_a_stop_under_load_keeps_what_was_acknowledged(tmp_path):
         for person in people:
             person.port = server.port
             person.start()
-        time.sleep(0.5)
+        deadline = time.monotonic() + LATE
+        while sum(len(person.acknowledged) for person in people) < 100 and time.monotonic() < deadline:
+            time.sleep(0.01)
         stopped = threading.Thread(target=server.stop)
         stopped.start()
         stopped.join()
