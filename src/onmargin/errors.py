@@ -55,12 +55,12 @@ def extra(package: str, name: str) -> MissingExtra:
     return MissingExtra(f"this needs {package}, which is not installed; pip install onmargin[{name}]")
 
 
-def require_whole(name: str, value: Any) -> None:
-    """A whole number of at least 1."""
-    number = int(value) if isinstance(value, Integral) and not isinstance(value, bool) else 0
-    if not 1 <= number <= LARGEST:
+def require_whole(name: str, value: Any, least: int = 1) -> None:
+    """A whole number of at least so much."""
+    number = int(value) if isinstance(value, Integral) and not isinstance(value, bool) else least - 1
+    if not least <= number <= LARGEST:
         most = f", and at most {LARGEST:.3g}" if number > LARGEST else ""
-        raise BadInput(f"{name}={shown(value)}; wanted a whole number of at least 1{most}")
+        raise BadInput(f"{name}={shown(value)}; wanted a whole number of at least {least}{most}")
 
 
 def as_float(value: Any) -> float:

@@ -107,15 +107,38 @@ def resumed(path: Keeper, facts: dict[str, Value]) -> Checkpoint:
         raise BadFile(f"{path} is no checkpoint of a cluster; wanted the file that checkpoint= named")
     try:
         then, report = dict(note["facts"]), Report.restored(note["report"])
-        found = Checkpoint(model, Known(*note["known"]), then, report, bool(note["converged"]))
+        found = Checkpoint(model, _known(note["known"]), then, report, bool(note["converged"]))
     except (KeyError, TypeError, ValueError) as error:
         raise BadFile(f"{path} is a damaged checkpoint ({shown(str(error))}); begin anew") from None
     for name in sorted(then.keys() | facts.keys()):
         if then.get(name) != facts.get(name):
+            what, before, now = _other(name, then.get(name), facts.get(name))
             raise BadInput(
-                f"{path} was begun with other {name} ({shown(then.get(name))}) than now "
-                f"({shown(facts.get(name))}); resume with the same, or begin anew"
+                f"{path} was begun with other {what} ({shown(before)}) than now ({shown(now)}); resume with "
+                "the same, or begin anew"
             )
+    return found
+
+
+def _other(name: str, then: Value, now: Value) -> tuple[str, Value, Value]:
+    """What differs, by a name that whoever gave it knows: a parameter, of a list the entry."""
+    if isinstance(then, dict) and isinstance(now, dict):
+        for key in [*then, *now]:
+            if then.get(key) != now.get(key):
+                same = key in ("parameters", "class")
+                return _other(name if same else str(key), then.get(key), now.get(key))
+    if isinstance(then, list) and isinstance(now, list) and len(then) == len(now):
+        return next((name, *pair) for pair in zip(then, now, strict=True) if pair[0] != pair[1])
+    return name, then, now
+
+
+def _known(values: Value) -> Known:
+    """What was noted of the whole set; TypeError: it is none."""
+    found = Known(*values)
+    kinds = (int, float | int, int, list | tuple | None, bool, list | tuple, list | tuple, bool, int)
+    for value, kind in zip(found, kinds, strict=True):
+        if not isinstance(value, kind):
+            raise TypeError(f"{shown(value)} in what was known of the data")
     return found
 
 

@@ -54,6 +54,11 @@ def _against(block: Examples, label: Value) -> Examples:
     )
 
 
+def raised(known: Known) -> tuple[Value, ...]:
+    """The labels that have a learner of their own: of two the second, as scikit-learn has it."""
+    return known.labels[1:] if len(known.labels) == 2 else known.labels
+
+
 def fitted(
     estimator: OneVsRestClassifier, known: Known, learners: dict[Value, Parcel], epochs: int
 ) -> OneVsRestClassifier:
@@ -61,7 +66,7 @@ def fitted(
     made = clone(estimator)
     made.label_binarizer_ = LabelBinarizer(sparse_output=True).fit(np.array(known.labels))
     made.estimators_ = [
-        finished(unpacked(learners[label]), estimator.estimator, epochs) for label in known.labels
+        finished(unpacked(learners[label]), estimator.estimator, epochs) for label in raised(known)
     ]
     made.classes_, made.n_features_in_ = made.label_binarizer_.classes_, known.width
     return made
@@ -72,6 +77,7 @@ def of_groups(known: Known, estimator: Learner, groups: int) -> list[dict[Value,
     if len(known.labels) < 2 or known.sets:
         raise BadInput("one learner for each class wants one label a row, of at least two classes")
     estimator.settle_entropy()
-    every = {label: packed(begun(estimator, of_one_class(known, label))) for label in known.labels}
-    some = [known.labels[number::groups] for number in range(min(groups, len(known.labels)))]
+    alone = raised(known)
+    every = {label: packed(begun(estimator, of_one_class(known, label))) for label in alone}
+    some = [alone[number::groups] for number in range(min(groups, len(alone)))]
     return [{label: every[label] for label in labels} for labels in some]

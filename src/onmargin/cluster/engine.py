@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..errors import ClusterError, OnmarginError
-from ..interface.apart import Known, begun
+from ..interface.apart import Known, begun, kind_of
 from ..interface.learner import Learner
 from ..interface.parameters.draws import seed_of
 from .checkpoint import Checkpoint, Keeper
@@ -35,7 +35,7 @@ from .mixing import (
 from .parcel import Parcel, packed, unpacked
 from .partitions import Partition
 from .report import Epoch, Line, Report, Sample
-from .workers import Workers, lost
+from .workers import GONE, Workers, lost
 
 
 class Moment(NamedTuple):
@@ -82,7 +82,9 @@ class Engine:
 
     def look(self, settings: dict[str, Value], target: Value, classes: Value) -> None:
         """A first pass: what is known of all partitions."""
-        self.report = Report(self.estimator.kind, [str(part) for part in self.partitions], settings["mixing"])
+        self.report = Report(
+            kind_of(self.estimator), [str(part) for part in self.partitions], settings["mixing"]
+        )
         self._set(settings, target)
         wanted = asked(self.estimator, classes, settings["rows"], target)
         found = self._every(summarise, wanted)
@@ -178,7 +180,7 @@ class Engine:
         with self._computing([layer[0], *leaves]) as futures:
             root = futures.pop(0)
             self._await(futures, partitions, stretch.epoch)
-            found: Learned = _result(root, "mixing")
+            found: Learned = result_of(root, "mixing")
             return found
 
     def _await(self, futures: list[Future], partitions: Sequence[Partition], epoch: int) -> None:
@@ -268,19 +270,26 @@ class Engine:
         """Their results; once more where Dask gave one up."""
         try:
             with self._computing(calls) as futures:
-                return [_result(future, what) for future in futures]
+                return [result_of(future, what) for future in futures]
         except Ended:
             pass
         try:
             with self._computing(calls) as futures:
-                return [_result(future, what) for future in futures]
+                return [result_of(future, what) for future in futures]
         except Ended as error:
             raise ClusterError(error.why) from None
 
     # ---- the price
 
     def compare(self, rows: int) -> None:
-        """What one learner reaches on a sample, in as many epochs: it is begun as this run was."""
+        """What one learner reaches on a sample, in as many epochs; no error undoes the run, which is over."""
+        try:
+            self._compare(rows)
+        except (OnmarginError, *GONE) as error:
+            self.report.unsampled = one_line(error)
+
+    def _compare(self, rows: int) -> None:
+        """It is begun as this run was."""
         each = max(1, -(-rows // len(self.partitions)))
         fresh = self._held(packed(begun(self.estimator, self.known)), f"{self.name}-0")
         heads = [self._call(head, part, self.job, each) for part in self.partitions]
@@ -344,7 +353,8 @@ def _whole(lines: Sequence[Line]) -> list[Line]:
     return list(found.values())
 
 
-def _result(future: Future, what: str) -> Value:
+def result_of(future: Future, what: str) -> Value:
+    """What a task came to; an error of ours is as it was, any other is one line that says of what it is."""
     try:
         return future.result()
     except (OnmarginError, CancelledError):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ..errors import BadInput, require_whole, shown
-from ..interface.apart import finished, refuse_apart
+from ..interface.apart import finished, is_told, refuse_apart
 from ..interface.learner import Learner
 from ..protocols.saving.files import described
 from ..sources.blocks import require_on_error
@@ -14,7 +14,7 @@ from .classes import is_one_vs_rest
 from .engine import Engine, Tell
 from .library import Value
 from .mixing import require_mixing
-from .partitions import features_of, partitions_of
+from .partitions import features_of, outline, partitions_of
 from .report import Report
 from .workers import client_of, scheduler_lost
 
@@ -66,15 +66,15 @@ def run(
         ("epochs", epochs),
         ("rows", rows),
         ("mix_every", 1 if mix_every is None else mix_every),
-        ("sample", sample or 1),
     ):
         require_whole(name, value)
+    require_whole("sample", sample, 0)
     if resume and checkpoint is None:
         raise BadInput("resume=True goes on from a file; give checkpoint=FILE.onm")
     if tell is not None and not callable(tell):
         raise BadInput(f"tell={shown(tell)}; wanted a function of a Moment")
     client = client_of(client)
-    partitions = partitions_of(data, target, options, strict=on_error != "skip")
+    partitions = partitions_of(data, target, options, strict=on_error != "skip", labelled=is_told(alone))
     features = features_of(partitions)
     keeper = kept_in(checkpoint, features)
     hint = "begin anew" if keeper is None else keeper.hint
@@ -82,7 +82,9 @@ def run(
         settings = {
             "mixing": mixing, "mix_every": mix_every, "rows": rows, "shuffle": bool(shuffle),
             "target": None if target is None else str(target),
-            "partitions": [partition.name for partition in partitions],
+            "partitions": [partition.name for partition in partitions], "data": outline(data, partitions),
+            "options": {name: shown(value, 300) for name, value in sorted(options.items())},
+            "classes": None if classes is None else shown(list(classes), 300),
             "estimator": described(alone),
         }  # fmt: skip
         skip_by = SKIP if keeper is None else keeper.skip_by

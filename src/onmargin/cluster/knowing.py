@@ -12,8 +12,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..errors import BadInput, as_float, shown
-from ..interface.apart import Known
+from ..interface.apart import Known, kind_of
 from ..interface.learner import Learner
+from ..interface.parameters.fixed import is_unfixed
 from ..interface.tables import bad_row, checked_weights
 from ..interface.targets.labels import check_label, in_order, items, listed
 from ..sources.blocks import Block, height
@@ -27,7 +28,8 @@ SOME = 1000  # rows whose lengths are kept, at least; those of a partition are t
 class Summary(NamedTuple):
     """What one partition tells of the whole."""
 
-    rows: int = 0
+    rows: int = 0  # those that are seen: their weight is above 0
+    unseen: int = 0  # of a table; their labels are known all the same
     squares: tuple[float, ...] = ()
     stride: int = 1  # each of them stands for so many rows
     width: int = 0
@@ -51,13 +53,15 @@ class Asked(NamedTuple):
 
 
 def asked(estimator: Learner, classes: Value, rows: int, target: Value) -> Asked:
-    """Labels that nobody announced, their counts, lam and the width of sparse rows want all of them."""
+    """Labels that nobody announced, their counts, lengths, lam, the width of sparse rows want all of them."""
     said = classes if classes is not None else getattr(estimator, "classes", None)
     labels = tuple(listed(said)) if said is not None and estimator.kind == "labels" else None
     counted = isinstance(getattr(estimator, "class_weight", None), str)
     rate = getattr(estimator, "lam", 0.0) is None
-    brief = not rate and not counted and (estimator.kind != "labels" or labels is not None)
-    return Asked(estimator.kind, rows, target, brief, labels)
+    kind = kind_of(estimator)
+    lengths = is_unfixed(estimator.clone())
+    brief = not (rate or counted or lengths) and (kind != "labels" or labels is not None)
+    return Asked(kind, rows, target, brief, labels)
 
 
 def summarise(partition: Partition, computed: Sequence[Value], asked: Asked) -> Summary:
@@ -85,14 +89,15 @@ def _summary(partition: Partition, computed: Sequence[Value], asked: Asked) -> S
             found = found._replace(by_name=True, names=tuple(names), width=len(names), sets=sets)
             continue
         weights = checked_weights(block.weights, height(block.rows))
-        seen = np.flatnonzero(weights > 0) if weights.size else slice(None)
+        seen = np.flatnonzero(weights > 0) if weights.size else np.arange(height(block.rows))
         width = block.rows.shape[1] if len(getattr(block.rows, "shape", ())) == 2 else 0
         if not width:
             raise BadInput("its rows are no table of numbers; wanted rows of numbers, or dicts of them")
         found = found._replace(width=max(found.width, width), names=names_of(block.rows))
         _refuse_nan(block.rows)
         lengths.add_rows(block, seen)
-        found = found._replace(dense=not sp.issparse(block.rows))
+        unseen = found.unseen + height(block.rows) - len(seen)
+        found = found._replace(dense=not sp.issparse(block.rows), unseen=unseen)
         if asked.kind == "labels":
             found = found._replace(sets=_count(block, seen, counts))
             found = _with_runs(found, block.targets) if found.sets is None else found
@@ -160,14 +165,15 @@ def _count(block: Block, seen: Value, counts: Counter[Value]) -> int | None:
         raise BadInput("its rows have several labels each; wanted an indicator matrix y of 0 and 1")
     if y.ndim == 2 and y.shape[1] > 1:
         return int(y.shape[1])
-    y = np.ravel(y)[seen]
-    if y.dtype.kind in "biufUSmM":
-        if y.dtype.kind == "f" and not np.isfinite(y).all():
-            raise BadInput("y has a NaN or an infinity; wanted a label a row; drop such rows")
-        values, number = np.unique(y, return_counts=True)
-        counts.update(dict(zip(items(values), number.tolist(), strict=True)))
-    else:
-        counts.update(items(y))
+    y = np.ravel(y)
+    if y.dtype.kind == "f" and not np.isfinite(y).all():
+        raise BadInput("y has a NaN or an infinity; wanted a label a row; drop such rows")
+    for some, each in ((y, 0), (y[seen], 1)):  # (a label whose rows all weigh 0 is one too)
+        if y.dtype.kind in "biufUSmM":
+            values, number = np.unique(some, return_counts=True)
+            counts.update(dict(zip(items(values), (each * number).tolist(), strict=True)))
+        else:
+            counts.update({label: each * number for label, number in Counter(items(some)).items()})
     return None
 
 
@@ -207,16 +213,30 @@ class Lengths:
 
 def _square(rows: Value, row: int) -> float:
     if sp.issparse(rows):
-        own = rows.data[rows.indptr[row] : rows.indptr[row + 1]]
+        there = slice(rows.indptr[row], rows.indptr[row + 1])
+        own, columns = rows.data[there], rows.indices[there]
+        if len(columns) > 1 and not (columns[1:] > columns[:-1]).all():  # entries of one column are one
+            own = np.bincount(np.unique(columns, return_inverse=True)[1], own)
     else:
         own = rows.iloc[row].to_numpy() if hasattr(rows, "iloc") else rows[row]
     try:
         own = np.asarray(own, float)
     except (TypeError, ValueError):
-        raise BadInput(f"row {row} is {shown(own)}; wanted numbers") from None
+        raise _no_number(own, names_of(rows), row) from None
     own = own[own != 0]
     with np.errstate(over="ignore", invalid="ignore"):
         return float(own @ own)
+
+
+def _no_number(row: Value, names: tuple[str, ...] | None, number: int) -> BadInput:
+    """The first entry of a row that is none, and its column."""
+    for place, value in enumerate(row):
+        try:
+            float(value)
+        except (TypeError, ValueError):
+            column = shown(names[place]) if names else str(place)
+            return BadInput(f"row {number}, column {column}, is {shown(value)}; wanted a number")
+    return BadInput(f"row {number} is {shown(row)}; wanted numbers")
 
 
 # ---- for the client
@@ -224,8 +244,8 @@ def _square(rows: Value, row: int) -> float:
 
 def known_of(summaries: Iterable[tuple[Partition, Summary]], estimator: Learner, classes: Value) -> Known:
     """All summaries as one, in the order of partitions; what does not go together is refused."""
-    found = [(partition, summary) for partition, summary in summaries if summary.rows]
-    if not found:
+    found = [(part, summary) for part, summary in summaries if summary.rows + summary.unseen]
+    if not any(summary.rows for _, summary in found):
         raise BadInput("no partition holds an example (of a weight above 0)")
     first = found[0][1]
     counts, names = Counter[Value](), dict.fromkeys(first.names or ())
@@ -254,7 +274,8 @@ def known_of(summaries: Iterable[tuple[Partition, Summary]], estimator: Learner,
     if first.sets is not None and announced is None and not first.by_name:
         labels = list(range(first.sets))
     return Known(
-        sum(summary.rows for _, summary in found), _median([summary for _, summary in found]),
+        sum(summary.rows + summary.unseen for _, summary in found),
+        _median([summary for _, summary in found]),
         len(names) if first.by_name else max(summary.width for _, summary in found),
         tuple(names) if first.by_name else first.names, first.by_name, tuple(labels),
         tuple(counts[label] for label in labels), first.sets is not None,

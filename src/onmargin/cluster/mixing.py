@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..errors import BadInput, ClusterError, OnmarginError
+from ..interface.apart import kind_of
 from ..interface.learner import Learner
 from ..protocols.merge import merge
 from ..protocols.progressive import progressive
@@ -98,11 +99,14 @@ def learn_blocks(
     learner: Learner, blocks: Iterable[Examples], job: Job, stretch: Stretch, number: int
 ) -> Sum:
     """Answer and learn blocks; rows of a block are shuffled by seed, epoch, partition and block alone."""
-    sums, width, numbers = Sum(), learner.n_features_in_, learner.kind == "numbers"
+    sums, width, numbers = Sum(), learner.n_features_in_, kind_of(learner) == "numbers"
     tally, trace = Tally(), "full" if numbers else "sums"
     for place, block in enumerate(blocks, stretch.first):
         some = shuffled(block, job, stretch.epoch, number, place) if job.shuffle else block
         if isinstance(some, list):
+            some = [example for example in some if len(example) < 3 or example[2] > 0]  # others are no round
+            if not some:
+                continue
             run = progressive(learner, some, trace=trace)
         elif height(some.rows):
             some = widened(some, width)
@@ -162,9 +166,9 @@ def in_tree(count: int) -> Iterator[list[list[int]]]:
 
 def head(partition: Partition, computed: Sequence[Value], job: Job, rows: int) -> list[Examples]:
     """The first rows of a partition."""
-    return list(
-        islice(Reader(partition, computed, min(job.rows, rows), job.target), -(-rows // min(job.rows, rows)))
-    )
+    with named(partition):
+        reader = Reader(partition, computed, min(job.rows, rows), job.target)
+        return list(islice(reader, -(-rows // min(job.rows, rows))))
 
 
 def in_sequence(base: Parcel, heads: Sequence[list[Examples]], job: Job, epochs: int) -> list[Sum]:

@@ -40,7 +40,7 @@ class Partition:
 
 
 def partitions_of(
-    data: Value, target: Value, options: dict[str, Value], strict: bool = True
+    data: Value, target: Value, options: dict[str, Value], strict: bool = True, labelled: bool = True
 ) -> list[Partition]:
     """The partitions of whatever data may be; what cannot be read by workers is refused in one line."""
     if are_paths(data):
@@ -59,7 +59,8 @@ def partitions_of(
         isinstance(p, delayed_kind) for p in parts
     ):
         raise BadInput(f"got {shown(type(data).__name__)}; wanted {WANTED}")
-    _refuse_target(parts, target)
+    if labelled or len(parts) > 1:
+        _refuse_target(parts, target)
     columns = [_in_parts(part) for part in parts]
     counts = {len(column) for column in columns}
     if len(counts) > 1:
@@ -72,6 +73,25 @@ def are_paths(data: Value) -> bool:
     """A path, or a list of some?"""
     some = data if isinstance(data, list | tuple) else [data]
     return bool(some) and all(isinstance(one, str | os.PathLike) for one in some)
+
+
+def outline(data: Value, partitions: Sequence[Partition]) -> list[str]:
+    """What another set would have otherwise: the sizes of files, the shapes and columns of collections."""
+    files = {part.given.file for part in partitions if isinstance(part.given, Part)}
+    if files:
+        return [
+            f"{os.path.getsize(file) if os.path.exists(file) else 0} bytes of {file}"
+            for file in sorted(files)
+        ]
+    parts = data if isinstance(data, list | tuple) else [data]
+    return [_shape(part) for part in parts if not isinstance(part, delayed_kind | distributed.Future)]
+
+
+def _shape(collection: Value) -> str:
+    if hasattr(collection, "chunks"):
+        return f"{collection.dtype} {collection.chunks}"
+    names = list(getattr(collection, "columns", ()))
+    return f"{collection.npartitions} partitions {names}" if hasattr(collection, "npartitions") else ""
 
 
 def features_of(partitions: Sequence[Partition]) -> Value:
@@ -192,6 +212,8 @@ def _block(found: Value, target: Value) -> Block:
     for name, one in (("y", y), ("weights", weights)):
         if one is not None and height(one) != height(rows):
             raise BadInput(f"X has {height(rows)} rows and {name} {height(one)}; wanted one each")
+    if y is None:
+        return Block(rows, None, None if weights is None else np.asarray(weights, float).ravel())
     y = y.to_numpy() if hasattr(y, "to_numpy") else y
     y = y if sp.issparse(y) else np.asarray(y)
     y = y.ravel() if y.ndim == 2 and y.shape[1] == 1 and not sp.issparse(y) else y

@@ -35,7 +35,9 @@ def predict(
     if hasattr(model, "__sklearn_is_fitted__") and not model.__sklearn_is_fitted__():
         raise BadInput(f"this {type(model).__name__} has learned nothing yet; fit it first")
     kept = dask.delayed(model, pure=False, traverse=False)
-    if dask.is_dask_collection(data) and hasattr(data, "chunks") and getattr(data, "ndim", 0) == 2:
+    if dask.is_dask_collection(data) and hasattr(data, "chunks") and getattr(data, "ndim", 0) != 2:
+        raise BadInput(f"an array of {data.ndim} dimensions; wanted rows of numbers, two dimensions")
+    if dask.is_dask_collection(data) and hasattr(data, "chunks"):
         return _of_array(kept, model, data, method)
     if dask.is_dask_collection(data) and hasattr(data, "map_partitions"):
         frame = hasattr(data, "columns")
@@ -126,5 +128,5 @@ def _of_partition(part: Partition, computed: Value, model: Value, method: str, t
             raw = part.given is not None and is_pipeline(model)
             found.append(getattr(model, method)(rows) if raw else _answers(rows, model, method))
         if not found:
-            return np.empty(0)
+            return np.asarray(getattr(model, method)(np.zeros((1, width))))[:0] if width else np.empty(0)
         return [x for some in found for x in some] if isinstance(found[0], list) else np.concatenate(found)

@@ -112,7 +112,8 @@ class Report:
     """Errors of a run by epoch; `kind`: "labels" (mistakes over rounds), "numbers" (mean absolute error).
 
     epochs : what each came to. partitions : their names, by number.
-    skipped : partitions that could not be read, and why. sample : the price of parallelism, or None.
+    skipped : partitions that could not be read, and why. sample : the price of parallelism, or None, and
+    `unsampled` why there is none.
     """
 
     def __init__(self, kind: str, partitions: Sequence[str], mixing: str) -> None:
@@ -120,6 +121,7 @@ class Report:
         self.epochs: list[Epoch] = []
         self.skipped: dict[str, str] = {}
         self.sample: Sample | None = None
+        self.unsampled = ""
 
     @property
     def errors(self) -> list[float]:
@@ -174,6 +176,8 @@ class Report:
             rows.append(row)
         if self.sample is not None:
             rows.append(f"in sequence: one learner on a sample of {self.sample.rows:,} examples")
+        elif self.unsampled:
+            rows.append(f"in sequence: no sample could be learned: {self.unsampled}")
         workers = self.by_worker()
         for name, sums in list(workers.items())[:LISTED]:
             said = f", {self._word} {sums.error(self.kind):.4f}" if sums.rounds else ""

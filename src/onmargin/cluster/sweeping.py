@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..errors import OnmarginError
+import scipy.sparse as sp
+
+from ..errors import BadInput
 from ..protocols.sweep import configurations, judge_of
 from ..protocols.sweep import sweep as sweep_here
 from ..results.sweep_result import SweepResult
 from ..sources.blocks import joined
 from .checkpoint import behind
+from .engine import result_of
 from .library import Client, Value, dask
 from .mixing import named
-from .partitions import Partition, Reader, features_of, partitions_of
+from .partitions import Examples, Partition, Reader, features_of, partitions_of
 from .workers import Workers, client_of, scheduler_lost
 
 TOGETHER = 8  # configurations that share one reading; not as many as there are workers: sums keep their order
@@ -40,15 +43,13 @@ def sweep(
         lines: list[Value] = []
         kind, in_lanes = "labels", 0
         for future in done:
-            try:
-                rows, kind, lanes = client.submit(_lines, future, pure=False).result()
-            except OnmarginError as error:
-                raise type(error)(str(error)) from None
+            rows, kind, lanes = result_of(client.submit(_lines, future, pure=False), "the sweep")
             lines, in_lanes = lines + rows, in_lanes + lanes
 
     def make(number: int) -> Value:
         with scheduler_lost("sweep anew"):
-            found = client.submit(_model, done[number // TOGETHER], number % TOGETHER, pure=False).result()
+            asked = client.submit(_model, done[number // TOGETHER], number % TOGETHER, pure=False)
+            found = result_of(asked, "the sweep")
         return behind(features_of(parts), found)
 
     return SweepResult(configs, lines, make, kind, in_lanes, judge)
@@ -83,7 +84,11 @@ def _swept(
     blocks: list[Value] = []
     for part, found in zip(parts, computed, strict=True):
         with named(part):
-            blocks += list(Reader(part, found, 8192, target))
+            blocks += map(_told, Reader(part, found, 8192, target))
+    if not blocks:
+        raise BadInput("no partition holds an example")
+    if len({sp.issparse(block.rows) for block in blocks if not isinstance(block, list)}) > 1:
+        blocks = [block._replace(rows=sp.csr_matrix(block.rows)) for block in blocks]
     grids = [{name: [value] for name, value in config.items()} for config in configs]
     if blocks and isinstance(blocks[0], list):
         done = sweep_here(model, grids, [pair for some in blocks for pair in some], threads=1, **how)
@@ -93,6 +98,13 @@ def _swept(
             model, grids, whole.rows, whole.targets, sample_weight=whole.weights, threads=1, **how
         )
     return done.rows, done.kind, done.in_lanes, [done.model(number) for number in range(len(done.rows))]
+
+
+def _told(block: Examples) -> Examples:
+    """A block that has labels."""
+    if not isinstance(block, list) and block.targets is None:
+        raise BadInput("it has no labels; wanted one a row")
+    return block
 
 
 def _lines(done: tuple[Value, ...]) -> tuple[Value, ...]:

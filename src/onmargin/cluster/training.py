@@ -21,7 +21,7 @@ from ..sources.blocks import ROWS, Block, height
 from ..sources.datasets.apart import SetPart
 from ..sources.parts import BYTES, Part
 from .checkpoint import NOTE, Checkpoint
-from .engine import Moment
+from .engine import Moment, result_of
 from .epochs import run
 from .library import Client, Value
 from .report import Epoch, Report
@@ -141,9 +141,9 @@ class ClusterTraining:
 
     def _count_left_out(self) -> None:
         """What was left out in a pass: the parts are read once more, by the workers."""
-        tasks = self.client.map(left_out, self.parts, task=self.record.task, pure=False)
         with scheduler_lost(self.hint):
-            found = self.client.gather(tasks)
+            tasks = self.client.map(left_out, self.parts, task=self.record.task, pure=False)
+            found = [result_of(task, "counting what was left out") for task in tasks]
         self.record.skipped = sum(skipped for skipped, _ in found)
         self.record.unlabelled = self.record.finished * sum(untold for _, untold in found)
         if self.request.save is not None:

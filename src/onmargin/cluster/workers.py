@@ -18,6 +18,8 @@ def client_of(given: Value) -> Client:
     """The client given, or the one that was made last."""
     if given is not None and not isinstance(given, distributed.Client):
         raise BadInput(f"client={type(given).__name__}; wanted a distributed.Client")
+    if given is not None and given.asynchronous:
+        raise BadInput("this Dask client is asynchronous; give one without asynchronous=True")
     if given is not None and given.status in ("closing", "closed"):
         raise BadInput("this Dask client is closed; make another: distributed.Client(ADDRESS)")
     try:
@@ -73,13 +75,20 @@ class Workers:
         self.known.update(new)
 
 
+GONE = CancelledError, distributed.comm.CommClosedError, TimeoutError, ConnectionError
+
+
 @contextmanager
 def scheduler_lost(hint: str) -> Iterator[None]:
     """What a scheduler that is gone comes to, in one line."""
     try:
         yield
-    except (CancelledError, distributed.comm.CommClosedError, TimeoutError, ConnectionError) as error:
+    except GONE as error:
         raise lost(hint) from error
+    except OSError as error:
+        if type(error) is not OSError or error.errno is not None:  # (a file, a disk)
+            raise
+        raise lost(hint) from error  # (Dask's word for one that does not answer)
 
 
 def lost(hint: str) -> ClusterError:

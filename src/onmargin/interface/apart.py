@@ -29,7 +29,7 @@ Some = TypeVar("Some", bound=Learner)
 class Known(NamedTuple):
     """What is known of a whole set.
 
-    rows : those that are seen (their weight is above 0). square : the median of |x|^2.
+    rows : how many, those of weight 0 too, as `fit` counts them. square : the median of |x|^2 of the others.
     width, names : columns, and what they are called, where they have names; by_name : rows are dicts.
     labels, counts : all labels in order, and rows of each (of numbers: none); sets: a row may have several.
     runs : stretches of rows with one label, in the order they lie in (0: not counted).
@@ -52,9 +52,24 @@ class Known(NamedTuple):
         return {label: total / (number * max(count, 1)) for label, count in each}
 
 
+def is_told(estimator: Learner) -> bool:
+    """Does it learn from labels or numbers? (One that encloses points has none.)"""
+    return bool(getattr(estimator, "_supervised", True))
+
+
+def kind_of(estimator: Learner) -> str:
+    """ "labels", "numbers", or "points", which have neither."""
+    return estimator.kind if is_told(estimator) else "points"
+
+
 def refuse_apart(estimator: Learner) -> None:
     """Say why parts cannot be learned apart, where that is known before anything is learned."""
     name = type(estimator).__name__
+    if estimator.warm_start and estimator._model is not None:
+        raise BadInput(
+            f"this {name} has warm_start=True and has learned already, but a cluster begins anew; give its "
+            "clone(), or warm_start=False"
+        )
     if isinstance(estimator, Grouped):
         raise BadInput(f"{name} learns from whole groups, not row by row: it learns on one machine, by fit")
     if estimator._form().kind == "kernel":
@@ -71,7 +86,6 @@ def begun(estimator: Some, known: Known) -> Some:
     ("auto") is kept, "balanced" weights are numbers. `finished` puts the parameters back.
     """
     learner = estimator.clone()
-    learner._check_parameters()
     learner.settle_entropy()
     if learner._averages_fits:
         learner.set_params(average=True)
@@ -91,6 +105,7 @@ def begun(estimator: Some, known: Known) -> Some:
             else targets.read(_array(known.labels), len(known.labels))
         )
         targets.adopt(y, False)
+    learner._check_parameters()  # (costs have a row for each label)
     learner._expect(known.rows)
     model = learner._new_model(known.width)
     learner._expect(0)

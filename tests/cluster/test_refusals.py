@@ -1,0 +1,124 @@
+"""What a cluster cannot use is told in one line that names what its user gave; a run that is over stays."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import dask
+import dask.array as da
+import numpy as np
+import pandas as pd
+import pytest
+from distributed import Client
+
+import onmargin as om
+from onmargin.cluster import engine
+from onmargin.cluster.workers import scheduler_lost
+from onmargin.errors import BadFile, BadInput, ClusterError
+from onmargin.protocols.saving.files import notes_of
+
+DRAW = np.random.default_rng(12)
+X = np.round(DRAW.normal(size=(60, 2)), 3)
+Y = np.where(X[:, 0] > 0, 1, -1)
+LEARNER = om.PassiveAggressiveClassifier(random_state=1)
+
+
+def data() -> list[Any]:
+    return [dask.delayed((X[i::2], Y[i::2])) for i in range(2)]
+
+
+def test_a_run_is_gone_on_with_as_it_was_begun(tmp_path, client):
+    """What is other is named as whoever gave it knows it."""
+    rows, file = tmp_path / "rows.svm", tmp_path / "run.onm"
+    lines = [f"{y} 1:{a} 2:{b}\n" for (a, b), y in zip(X, Y, strict=True)]
+    rows.write_text("".join(lines))
+    more: dict[str, Any] = {"client": client, "checkpoint": file, "parts": 2}
+    om.cluster.fit(LEARNER, rows, epochs=1, **more)
+    for learner, other, told in (
+        (LEARNER.clone().set_params(C=0.5), {}, r"other C \(1\.0\) than now \(0\.5\)"),
+        (LEARNER, {"classes": [-1, 1]}, r"other classes \(None\) than now \('\[-1, 1\]'\)"),
+        (LEARNER, {"columns": 4}, r"other columns \(None\) than now \('4'\)"),
+        (LEARNER, {"shuffle": False}, r"other shuffle \(True\) than now \(False\)"),
+    ):
+        with pytest.raises(BadInput, match=f"begun with {told}; resume with the same, or begin anew"):
+            om.cluster.fit(learner, rows, resume=True, **more | other)
+    assert om.cluster.fit(LEARNER, rows, epochs=2, resume=True, **more).n_iter_ == 2
+    rows.write_text("".join(lines) + "1 1:2 2:3\n")
+    with pytest.raises(BadInput, match=r"other data \('\d+ bytes of .*\) than now \('\d+ bytes of"):
+        om.cluster.fit(LEARNER, rows, resume=True, **more)
+
+
+def test_a_checkpoint_whose_facts_are_none_is_damaged(tmp_path, client):
+    file = tmp_path / "run.onm"
+    model = om.cluster.fit(LEARNER, data(), client=client, epochs=1, checkpoint=file)
+    note = notes_of(file)["cluster"]
+    for place, wrong in ((0, "many"), (2, None), (5, 7)):
+        known = list(note["known"])
+        known[place] = wrong
+        om.save(model, file, notes={"cluster": note | {"known": known}})
+        with pytest.raises(BadFile, match="is a damaged checkpoint .* in what was known of the data"):
+            om.cluster.fit(LEARNER, data(), client=client, checkpoint=file, resume=True)
+
+
+def test_a_learner_that_has_learned_is_not_begun_anew_in_silence(client):
+    with pytest.raises(BadInput, match=r"has warm_start=True and has learned already.*clone\(\)"):
+        om.cluster.fit(om.Perceptron(warm_start=True).fit(X, Y), data(), client=client)
+    fresh = om.cluster.fit(om.Perceptron(warm_start=True), data(), client=client, epochs=1)
+    assert fresh.warm_start and fresh.t_ == 30
+
+
+def test_the_entry_that_is_no_number_is_named(client):
+    frame = pd.DataFrame(X.astype(object), columns=["size", "colour"])
+    frame.loc[3, "colour"] = "red"
+    for table, column in ((frame, "'colour'"), (frame.to_numpy(), "1")):
+        with pytest.raises(
+            ClusterError, match=f"^partition 0: row 3, column {column}, is 'red'; wanted a number"
+        ):
+            om.cluster.fit(LEARNER, [dask.delayed((table, Y))], client=client)
+
+
+def test_sweeps_and_answers_say_what_they_want(client):
+    grid = {"C": [0.1, 1.0]}
+    with pytest.raises(ClusterError, match="^partition 0: it has no labels; wanted one a row"):
+        om.cluster.sweep(LEARNER, grid, [dask.delayed(X)], client=client)
+    with pytest.raises(BadInput, match="no partition holds an example"):
+        om.cluster.sweep(LEARNER, grid, [dask.delayed((X[:0], Y[:0]))], client=client)
+    with pytest.raises(BadInput, match="an array of 1 dimensions; wanted rows of numbers"):
+        om.cluster.predict(LEARNER.clone().fit(X, Y), da.from_array(X[0], chunks=1))
+    for sample, told in ((-1, "sample=-1"), (True, "sample=True"), (2.5, "sample=2.5")):
+        with pytest.raises(BadInput, match=f"{told}; wanted a whole number of at least 0"):
+            om.cluster.run(LEARNER, data(), client=client, sample=sample)
+
+
+def test_an_asynchronous_client_is_refused(client):
+    """Its calls would wait for themselves."""
+
+    async def ask() -> None:
+        address = client.scheduler_info()["address"]
+        async with Client(address, asynchronous=True, set_as_default=False) as waiting:
+            om.cluster.fit(LEARNER, data(), client=waiting)
+
+    with pytest.raises(BadInput, match="this Dask client is asynchronous"):
+        asyncio.run(ask())
+
+
+def test_a_run_that_is_over_is_not_undone_by_its_price(client, monkeypatch):
+    """The learner in sequence is a courtesy: where it fails the report says why, and the model is there."""
+
+    def broken(*_: Any) -> Any:
+        raise MemoryError("no room for a sample")
+
+    monkeypatch.setattr(engine, "in_sequence", broken)
+    found = om.cluster.run(LEARNER, data(), client=client, epochs=2)
+    assert found.model.n_iter_ == 2 and found.report.sample is None
+    assert "in sequence: no sample could be learned: the sample failed: MemoryError" in str(found.report)
+
+
+def test_errors_of_files_are_not_taken_for_a_lost_scheduler():
+    with pytest.raises(ClusterError, match="the connection to the scheduler was lost; begin anew"):
+        with scheduler_lost("begin anew"):
+            raise OSError("Timed out trying to connect")
+    with pytest.raises(OSError, match="No space left"):
+        with scheduler_lost("begin anew"):
+            raise OSError(28, "No space left on device")
