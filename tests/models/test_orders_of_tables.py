@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 
 import onmargin as om
 
@@ -14,7 +16,17 @@ LEARNERS = [
     om.PassiveAggressiveClassifier(average=False, intercept_scaling=1.0),
     om.PassiveAggressiveClassifier(average=True, intercept_scaling=1.0, update="all"),
     om.AROW(average=False, intercept_scaling=1.0, r=1.0),
+    om.AROW(average=True, intercept_scaling=1.0, r=1.0),
+    om.SoftConfidenceWeighted(average=False, intercept_scaling=1.0),
+    om.FTRLClassifier(intercept_scaling=1.0, rate=0.1, adagrad_delta=1.0, average=False),
+    om.FTRLClassifier(intercept_scaling=1.0, rate=0.1, adagrad_delta=1.0, average=True),
+    om.SecondOrderPerceptron(average=False, intercept_scaling=1.0),
+    om.SecondOrderPerceptron(average=True, intercept_scaling=1.0),
 ]
+NAMES = [
+    "pa1", "pa1-all-averaged", "arow", "arow-averaged", "scw", "adagrad", "adagrad-averaged",
+    "second-order", "second-order-averaged",
+]  # fmt: skip
 
 
 def _stream(columns: int, classes: int) -> tuple[np.ndarray, np.ndarray]:
@@ -24,7 +36,7 @@ def _stream(columns: int, classes: int) -> tuple[np.ndarray, np.ndarray]:
 
 @pytest.mark.parametrize("columns", [5, 30, 63, 64, 200])
 @pytest.mark.parametrize("classes", [2, 3])
-@pytest.mark.parametrize("learner", LEARNERS, ids=["pa1", "pa1-all-averaged", "arow"])
+@pytest.mark.parametrize("learner", LEARNERS, ids=NAMES)
 def test_a_table_by_columns_is_learned_as_its_rows_are(learner: Any, classes: int, columns: int) -> None:
     X, y = _stream(columns, classes)
     frame = pd.DataFrame(np.asfortranarray(X), columns=[f"c{j}" for j in range(columns)])
@@ -39,3 +51,34 @@ def test_a_table_by_columns_is_learned_as_its_rows_are(learner: Any, classes: in
     for row in range(len(X)):
         one_by_one.partial_fit(frame.iloc[row : row + 1], y[row : row + 1], classes=known)
     np.testing.assert_array_equal(one_by_one.coef_, whole.coef_)
+
+
+@pytest.mark.parametrize("learner", LEARNERS, ids=NAMES)
+def test_long_rows_are_learned_as_sparse_ones_are(learner: Any) -> None:
+    """Class by class while they are learned: many classes, few, sets; with zeros, and one row of zeros."""
+    X, y = _stream(200, 11)
+    X[:, ::3] *= np.random.default_rng(1).random((60, 67)) < 0.3
+    X[7] = 0.0
+    sets = (X[:, :5] > 0.2).astype(int)
+    streams = [(y, np.arange(11)), (y % 3, np.arange(3)), (sets, np.arange(5))]
+    if learner.get_params().get("update") == "all":  # (for one label per example)
+        streams.pop()
+    for targets, known in streams:
+        tables = (X, sp.csr_matrix(X), X.astype(np.float32), sp.csr_matrix(X.astype(np.float32)))
+        models = [learner.clone().partial_fit(table, targets, classes=known) for table in tables]
+        np.testing.assert_allclose(models[0].coef_, models[1].coef_, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(models[2].coef_, models[3].coef_, rtol=1e-5, atol=1e-6)
+        assert np.abs(models[0].coef_).max() > 0.01
+        for model in models[:2]:  # the sums it goes on from are in their places, too
+            model.partial_fit(sp.csr_matrix(X[::-1]), targets[::-1])
+        np.testing.assert_allclose(models[0].coef_, models[1].coef_, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("learner", LEARNERS, ids=NAMES)
+def test_a_long_row_that_is_refused_leaves_every_array_as_it_was(learner: Any) -> None:
+    X, y = _stream(200, 11)
+    model = learner.clone().partial_fit(X, y, classes=np.arange(11))
+    before, X[40, 3] = pickle.dumps(model), np.nan
+    with pytest.raises(ValueError, match="row 40 has a NaN"):
+        model.partial_fit(X, y)
+    assert pickle.dumps(model) == before

@@ -14,7 +14,7 @@ from numba.extending import overload
 from . import lanes
 from .by_class import add_by_class, add_score_by_class, score_by_class
 from .parts import OPTIONS, part
-from .rows import axpy, dot, foresee, item, leap, span, stretch
+from .rows import axpy, dot, foresee, item, leap, row_sum_of, span, stretch
 
 _INLINED: Any = {**OPTIONS, "forceinline": True}
 
@@ -399,3 +399,71 @@ def put(weights, slot, k, new):
         weights[slot] = new
     else:
         weights[slot, k] = new
+
+
+def _along_in_fours(rows, row, k, weights):
+    """Four sums, so that no addition waits for the one before it."""
+    start, stop = span(rows, row)
+    total = second = third = fourth = 0.0
+    j = start
+    while j + 4 <= stop:
+        slot, value = item(rows, row, j)
+        total += entry(weights, slot, k) * value
+        slot, value = item(rows, row, j + 1)
+        second += entry(weights, slot, k) * value
+        slot, value = item(rows, row, j + 2)
+        third += entry(weights, slot, k) * value
+        slot, value = item(rows, row, j + 3)
+        fourth += entry(weights, slot, k) * value
+        j += 4
+    while j < stop:
+        slot, value = item(rows, row, j)
+        total += entry(weights, slot, k) * value
+        j += 1
+    return (total + second) + (third + fourth) + entry(weights, weights.shape[0] - 1, k) * rows.bias
+
+
+@row_sum_of(_along_in_fours)
+def along(rows, row, k, weights):
+    """<w_k, x> for one output alone, where others have a Sigma of their own."""
+    start, stop = span(rows, row)
+    total = entry(weights, weights.shape[0] - 1, k) * rows.bias
+    for j in range(start, stop):
+        slot, value = item(rows, row, j)
+        total += entry(weights, slot, k) * value
+    return total
+
+
+def _spread_in_fours(rows, row, k, sigma):
+    """Four sums, so that no addition waits for the one before it."""
+    start, stop = span(rows, row)
+    last = sigma.shape[0] - 1
+    total = second = third = fourth = 0.0
+    j = start
+    while j + 4 <= stop:
+        slot, value = item(rows, row, j)
+        total += entry(sigma, slot, k) * value * value
+        slot, value = item(rows, row, j + 1)
+        second += entry(sigma, slot, k) * value * value
+        slot, value = item(rows, row, j + 2)
+        third += entry(sigma, slot, k) * value * value
+        slot, value = item(rows, row, j + 3)
+        fourth += entry(sigma, slot, k) * value * value
+        j += 4
+    while j < stop:
+        slot, value = item(rows, row, j)
+        total += entry(sigma, slot, k) * value * value
+        j += 1
+    return (total + second) + (third + fourth) + entry(sigma, last, k) * rows.bias * rows.bias
+
+
+@row_sum_of(_spread_in_fours)
+def spread(rows, row, k, sigma):
+    """x' Sigma_k x for a diagonal Sigma, which lies as weights do."""
+    start, stop = span(rows, row)
+    last = sigma.shape[0] - 1
+    total = entry(sigma, last, k) * rows.bias * rows.bias
+    for j in range(start, stop):
+        slot, value = item(rows, row, j)
+        total += entry(sigma, slot, k) * value * value
+    return total

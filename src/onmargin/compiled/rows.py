@@ -157,18 +157,24 @@ def _foresee_compiled(rows, i, flat, width, eights):
     return weights
 
 
+def _lie_apart(weights):
+    """Are the weights of one output not beside each other?"""
+    return isinstance(weights, types.Array) and weights.ndim == 2 and weights.layout == "C"
+
+
 def row_sum_of(sparse: Part, single: Part | None = None) -> Callable[[Part], Part]:
     """A part that sums over one row: by SIMD where it is dense, as `sparse` does where it is sparse.
 
-    `single`: as this does where the last argument, weights, is in single precision.
+    The last argument may be weights: those of an output that do not lie beside each other are taken as those
+    of a sparse row. `single`: as this does where they are in single precision.
     """
 
     def declare(function: Part) -> Part:
         def by_simd(rows, *others):
-            return None if _is_sparse(rows) else function
+            return None if _is_sparse(rows) or _lie_apart(others[-1]) else function
 
         def in_order(rows, *others):
-            if not _is_sparse(rows):
+            if by_simd(rows, *others) is not None:
                 return None
             return single if single is not None and others[-1].dtype == types.float32 else sparse
 

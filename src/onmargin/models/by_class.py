@@ -10,8 +10,7 @@ import numpy as np
 
 from ..compiled.rows import Rows
 from ..features.tables import is_wide
-from ..learn.spaces.arrays import aligned, padded
-from ..learn.spaces.linear import Linear
+from ..learn.spaces.arrays import SLOT, aligned, padded
 
 if TYPE_CHECKING:
     from .weights import Model
@@ -20,13 +19,16 @@ if TYPE_CHECKING:
 @contextmanager
 def laid_out(model: Model, rows: Rows) -> Iterator[Any]:
     """The arrays to learn these rows with; what they come to is the model's."""
-    if not model.start.many or model.row.space.arrays is not Linear or not is_wide(rows):
+    space = model.row.space
+    if not model.start.many or not space.either_way or not is_wide(rows):
         yield model.space
         return
-    mine, outputs = model.space, model.start.outputs
-    turned = mine._replace(weights=by_class(mine.weights, outputs), drift=by_class(mine.drift, outputs))
-    yield turned
-    for kept, table in ((mine.weights, turned.weights), (mine.drift, turned.drift)):
+    mine, outputs = model.space._asdict(), model.start.outputs
+    names = [name for name, field in space.fields.items() if field.kind == SLOT]
+    turned = {name: by_class(mine[name], outputs) for name in names}
+    yield model.space._replace(**turned)
+    for name in names:
+        kept, table = mine[name], turned[name]
         if kept.size:
             kept[:-1, :outputs], kept[-1, :outputs] = table[: len(kept) - 1], table[-1]
 

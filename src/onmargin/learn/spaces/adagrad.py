@@ -71,17 +71,23 @@ def threshold_at(clock, hyper):
 
 
 @part
-def shift(space, slot, k, change, gradient, clock, hyper):
-    """One coordinate: theta, the squares, and the weight that follows."""
+def shift(space, slot, k, change, gradient, delta):
+    """One coordinate: theta, the squares, and the weight that follows; its change."""
     theta = entry(space.theta, slot, k) + change
     squares = entry(space.squares, slot, k) + gradient * gradient
     before = entry(space.weights, slot, k)
-    after = theta / (hyper.numbers[DELTA] + math.sqrt(squares))
+    after = theta / (delta + math.sqrt(squares))
     put(space.theta, slot, k, theta)
     put(space.squares, slot, k, squares)
     put(space.weights, slot, k, after)
-    if space.drift.size:
-        put(space.drift, slot, k, entry(space.drift, slot, k) + clock * (after - before))
+    return after - before
+
+
+@part
+def shift_too(space, slot, k, change, gradient, delta, clock):
+    """The same where an average is kept."""
+    moved = shift(space, slot, k, change, gradient, delta)
+    put(space.drift, slot, k, entry(space.drift, slot, k) + clock * moved)
 
 
 @part
@@ -89,15 +95,24 @@ def move_adagrad(space, rows, now, pull, step, margin, hyper):
     """theta_i += eta z_i, s_i^2 += z_i^2, for the coordinates of the row."""
     start, stop = span(rows, now.row)
     last = space.weights.shape[0] - 1
-    gradient = step / rate_at(now.clock, hyper)
+    gradient, delta = step / rate_at(now.clock, hyper), hyper.numbers[DELTA]
     for k in range(pull.shape[0]):
         if pull[k] != 0.0:
-            for j in range(start, stop):
-                slot, value = item(rows, now.row, j)
-                z = pull[k] * value
-                shift(space, slot, k, step * z, gradient * z, now.clock, hyper)
-            z = pull[k] * rows.bias
-            shift(space, last, k, step * z, gradient * z, now.clock, hyper)
+            way = pull[k]  # (read once: what the loop writes might be `pull`, for all it can know)
+            if space.drift.size:
+                for j in range(start, stop):
+                    slot, value = item(rows, now.row, j)
+                    shift_too(
+                        space, slot, k, step * (way * value), gradient * (way * value), delta, now.clock
+                    )
+                z = way * rows.bias
+                shift_too(space, last, k, step * z, gradient * z, delta, now.clock)
+            else:
+                for j in range(start, stop):
+                    slot, value = item(rows, now.row, j)
+                    shift(space, slot, k, step * (way * value), gradient * (way * value), delta)
+                z = way * rows.bias
+                shift(space, last, k, step * z, gradient * z, delta)
     return step
 
 
@@ -154,5 +169,7 @@ def spelled_out(arrays, clock, hyper):
     )
 
 
-ADAGRAD = Space("adagrad", AdaGrad, ADAGRAD_FIELDS, linear.score, size, move_adagrad, local=always)
+ADAGRAD = Space(
+    "adagrad", AdaGrad, ADAGRAD_FIELDS, linear.score, size, move_adagrad, local=always, either_way=True
+)
 SOFT = Space("soft", Soft, SOFT_FIELDS, score_soft, size, move_soft, weights=spelled_out, local=always)

@@ -112,6 +112,7 @@ class Space(NamedTuple):
     `mergeable`: weights (and their drift) are all that is kept, so that models may be averaged;
     `starts_anywhere`: any weights may be gone on from (elsewhere they follow from other sums);
     `local(arrays, hyper)`: do rounds write to their own slots only (and to ledgers and scratch)?
+    `either_way`: may outputs lie one after the other too (`compiled.outputs`)?
     """
 
     name: str
@@ -128,6 +129,7 @@ class Space(NamedTuple):
     mergeable: bool = False
     starts_anywhere: bool = False
     local: Callable[..., bool] = never
+    either_way: bool = False
 
 
 def padded(outputs: int, many: bool) -> int:

@@ -44,5 +44,6 @@ def move(space, rows, now, pull, step, margin, hyper):
 
 
 LINEAR = Space(
-    "linear", Linear, FIELDS, score, size, move, mergeable=True, starts_anywhere=True, local=always
-)
+    "linear", Linear, FIELDS, score, size, move, mergeable=True, starts_anywhere=True, local=always,
+    either_way=True,
+)  # fmt: skip

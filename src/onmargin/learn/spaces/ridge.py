@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...compiled.outputs import entry, put
+from ...compiled.outputs import along, entry, put, spread
 from ...compiled.parts import part
 from ...compiled.rows import item, measure_row, span
 from .arrays import NOTE, REACH, SLOT, SQUARE, Field, Space, share_after
@@ -57,15 +57,7 @@ FULL_FIELDS = {
 @part
 def inner(rows, row, weights, sigma, k):
     """<w_k, x> and x' P_k x, P diagonal."""
-    start, stop = span(rows, row)
-    last = weights.shape[0] - 1
-    total = entry(weights, last, k) * rows.bias
-    length = entry(sigma, last, k) * rows.bias * rows.bias
-    for j in range(start, stop):
-        slot, value = item(rows, row, j)
-        total += entry(weights, slot, k) * value
-        length += entry(sigma, slot, k) * value * value
-    return total, length
+    return along(rows, row, k, weights), spread(rows, row, k, sigma)
 
 
 @part
@@ -84,17 +76,24 @@ def size(space, rows, now, pull, hyper):
 
 
 @part
-def shift_slot(space, slot, k, gain, value, weight, clock):
-    """One coordinate: P shrinks, theta grows by weight y x, w = P theta follows."""
+def shift_slot(space, slot, k, gain, value, weight):
+    """One coordinate: P shrinks, theta grows by weight y x, w = P theta follows; the change of w."""
     sigma = entry(space.sigma, slot, k)
     sigma -= gain * (sigma * value) ** 2
     theta = entry(space.theta, slot, k) + weight * value
     change = sigma * theta - entry(space.weights, slot, k)
+    change = change if value != 0.0 else 0.0  # a zero leaves its weight alone to the last bit
     put(space.sigma, slot, k, sigma)
     put(space.theta, slot, k, theta)
     put(space.weights, slot, k, entry(space.weights, slot, k) + change)
-    if space.drift.size:
-        put(space.drift, slot, k, entry(space.drift, slot, k) + clock * change)
+    return change
+
+
+@part
+def shift_too(space, slot, k, gain, value, weight, clock):
+    """The same where an average is kept."""
+    change = shift_slot(space, slot, k, gain, value, weight)
+    put(space.drift, slot, k, entry(space.drift, slot, k) + clock * change)
 
 
 @part
@@ -104,13 +103,18 @@ def move(space, rows, now, pull, step, margin, hyper):
     last = space.weights.shape[0] - 1
     for k in range(hyper.outputs):
         if pull[k] != 0.0:
-            _, length = inner(rows, now.row, space.weights, space.sigma, k)
-            gain = step / (1.0 + step * length)
-            for j in range(start, stop):
-                slot, value = item(rows, now.row, j)
-                if value != 0.0:  # a zero leaves its weight alone to the last bit
-                    shift_slot(space, slot, k, gain, value, step * pull[k], now.clock)
-            shift_slot(space, last, k, gain, rows.bias, step * pull[k], now.clock)
+            gain = step / (1.0 + step * spread(rows, now.row, k, space.sigma))
+            weight = step * pull[k]  # (read once: what the loop writes might be `pull`, for all it can know)
+            if space.drift.size:
+                for j in range(start, stop):
+                    slot, value = item(rows, now.row, j)
+                    shift_too(space, slot, k, gain, value, weight, now.clock)
+                shift_too(space, last, k, gain, rows.bias, weight, now.clock)
+            else:
+                for j in range(start, stop):
+                    slot, value = item(rows, now.row, j)
+                    shift_slot(space, slot, k, gain, value, weight)
+                shift_slot(space, last, k, gain, rows.bias, weight)
     return step
 
 
@@ -118,13 +122,8 @@ def move(space, rows, now, pull, step, margin, hyper):
 def full_score(space, rows, now, hyper, scores):
     """s_k = <w_k, x> / (1 + x' P_k x)"""
     space.notes[0] = measure_row(rows, now.row)
-    start, stop = span(rows, now.row)
-    last = space.weights.shape[0] - 1
     for k in range(hyper.outputs):
-        total = entry(space.weights, last, k) * rows.bias
-        for j in range(start, stop):
-            slot, value = item(rows, now.row, j)
-            total += entry(space.weights, slot, k) * value
+        total = along(rows, now.row, k, space.weights)
         length = reach_out(rows, now.row, space.sigma, space.reach, k)
         space.notes[1] = length
         scores[k] = total / (1.0 + length)
@@ -193,7 +192,9 @@ def full_mean(space, rows, now, hyper, scores):
         scores[k] -= total / (1.0 + length) / rounds
 
 
-RIDGE = Space("ridge", Ridge, FIELDS, score, size, move, mean, flat=False, starts_anywhere=True)
+RIDGE = Space(
+    "ridge", Ridge, FIELDS, score, size, move, mean, flat=False, starts_anywhere=True, either_way=True
+)
 FULL_RIDGE = Space(
     "ridge (full)",
     FullRidge,

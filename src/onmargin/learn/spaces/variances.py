@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...compiled.outputs import entry, put, score_rows
+from ...compiled.outputs import entry, put, score_round, spread
 from ...compiled.parts import part
 from ...compiled.rows import item, span
 from .arrays import NOTE, SLOT, Field, Space, always
@@ -33,22 +33,16 @@ FIELDS = {
 @part
 def score(space, rows, now, hyper, scores):
     """s_k = <mu_k, x>"""
-    space.notes[0] = score_rows(rows, now.row, space.weights, scores)
+    space.notes[0] = score_round(rows, now, space.weights, scores)
 
 
 @part
 def size(space, rows, now, pull, hyper):
     """v = sum_k pull[k]^2 x' Sigma_k x"""
-    start, stop = span(rows, now.row)
-    last = space.weights.shape[0] - 1
     total = 0.0
     for k in range(pull.shape[0]):
         if pull[k] != 0.0:
-            inner = rows.bias * rows.bias * entry(space.sigma, last, k)
-            for j in range(start, stop):
-                slot, value = item(rows, now.row, j)
-                inner += entry(space.sigma, slot, k) * value * value
-            total += pull[k] * pull[k] * inner
+            total += pull[k] * pull[k] * spread(rows, now.row, k, space.sigma)
     space.notes[1] = total
     return total
 
@@ -71,14 +65,20 @@ def scw_beta(space, step, margin, hyper):
 
 
 @part
-def shift(space, slot, k, pull, value, step, beta, clock):
-    """One coordinate of mu += step pull Sigma x and of diag(Sigma - beta Sigma x x' Sigma)."""
+def shift(space, slot, k, value, factor, beta):
+    """One coordinate of mu += factor Sigma x and of diag(Sigma - beta Sigma x x' Sigma); the change of mu."""
     sigma = entry(space.sigma, slot, k)
-    change = step * pull * sigma * value
+    change = factor * sigma * value
     put(space.weights, slot, k, entry(space.weights, slot, k) + change)
     put(space.sigma, slot, k, sigma - beta * (sigma * value) ** 2)
-    if space.drift.size:
-        put(space.drift, slot, k, entry(space.drift, slot, k) + clock * change)
+    return change
+
+
+@part
+def shift_too(space, slot, k, value, factor, beta, clock):
+    """The same where an average is kept."""
+    change = shift(space, slot, k, value, factor, beta)
+    put(space.drift, slot, k, entry(space.drift, slot, k) + clock * change)
 
 
 @part
@@ -88,10 +88,17 @@ def shift_all(space, rows, now, pull, step, beta):
     last = space.weights.shape[0] - 1
     for k in range(pull.shape[0]):
         if pull[k] != 0.0:
-            for j in range(start, stop):
-                slot, value = item(rows, now.row, j)
-                shift(space, slot, k, pull[k], value, step, beta, now.clock)
-            shift(space, last, k, pull[k], rows.bias, step, beta, now.clock)
+            factor = step * pull[k]  # (read once: what the loop writes might be `pull`, for all it can know)
+            if space.drift.size:
+                for j in range(start, stop):
+                    slot, value = item(rows, now.row, j)
+                    shift_too(space, slot, k, value, factor, beta, now.clock)
+                shift_too(space, last, k, rows.bias, factor, beta, now.clock)
+            else:
+                for j in range(start, stop):
+                    slot, value = item(rows, now.row, j)
+                    shift(space, slot, k, value, factor, beta)
+                shift(space, last, k, rows.bias, factor, beta)
 
 
 @part
@@ -108,5 +115,6 @@ def move_scw(space, rows, now, pull, step, margin, hyper):
     return step
 
 
-AROW = Space("confidence", Confidence, FIELDS, score, size, move_arow, starts_anywhere=True, local=always)
-SCW = Space("confidence", Confidence, FIELDS, score, size, move_scw, starts_anywhere=True, local=always)
+DIAGONAL: dict[str, Any] = {"starts_anywhere": True, "local": always, "either_way": True}
+AROW = Space("confidence", Confidence, FIELDS, score, size, move_arow, **DIAGONAL)
+SCW = Space("confidence", Confidence, FIELDS, score, size, move_scw, **DIAGONAL)
