@@ -18,7 +18,7 @@ def aligned(rows: int, width: int) -> np.ndarray:
 
 
 @njit(forceinline=True, **LOOP)
-def _rival(scores, own, outputs):
+def best_rival(scores, own, outputs):
     """The best class but the true one."""
     best = 1 if own == 0 else 0
     for k in range(outputs):
@@ -34,32 +34,39 @@ def top_dense(X, targets, weights, scores, C):
     A row is read once for its length and for a bit an eight that is not all 0 (64 of them, and the rest);
     then by all classes, five at a time, while the next row is fetched. Two classes are written.
     """
-    stride, columns = weights.shape[1], X.shape[1]
+    stride, columns, updates = weights.shape[1], X.shape[1], 0
     values, flat = lanes.flattened(X), lanes.flattened(weights)
-    updates, middle = 0, min(columns, 512)
     for t in range(targets.shape[0]):
-        own, origin, squares = targets[t], t * columns, lanes.nothing()
-        squares, early = _not_zero(values, origin, 0, middle, columns, squares)
-        squares, late = _not_zero(values, origin, middle, columns, columns, squares)
-        for k in range(0, weights.shape[0], 5):
-            sums = lanes.nothing(), lanes.nothing(), lanes.nothing(), lanes.nothing(), lanes.nothing()
-            sums = _five(values, origin, flat, k * stride, stride, 0, early, sums)
-            a, b, c, d, e = _five(values, origin, flat, k * stride, stride, middle, late, sums)
-            scores[k], scores[k + 1], scores[k + 2] = lanes.total(a), lanes.total(b), lanes.total(c)
-            scores[k + 3], scores[k + 4] = lanes.total(d), lanes.total(e)
-        for k in range(weights.shape[0]):
-            scores[k] += weights[k, stride - 1]
-        rival = _rival(scores, own, weights.shape[0])
+        own = targets[t]
+        size = score_dense(values, t * columns, columns, flat, weights, scores)
+        rival = best_rival(scores, own, weights.shape[0])
         loss = 1.0 - scores[own] + scores[rival]
         if loss > 0.0:
             updates += 1
-            step = min(C, loss / (2.0 * (lanes.total(squares) + 1.0)))
+            step = min(C, loss / (2.0 * size))
             for j in range(columns):
                 weights[own, j] += step * X[t, j]
                 weights[rival, j] -= step * X[t, j]
             weights[own, stride - 1] += step
             weights[rival, stride - 1] -= step
     return updates
+
+
+@njit(forceinline=True, **LOOP)
+def score_dense(values, origin, columns, flat, weights, scores):
+    """All scores of a row; its length."""
+    stride, middle, squares = weights.shape[1], min(columns, 512), lanes.nothing()
+    squares, early = _not_zero(values, origin, 0, middle, columns, squares)
+    squares, late = _not_zero(values, origin, middle, columns, columns, squares)
+    for k in range(0, weights.shape[0], 5):
+        sums = lanes.nothing(), lanes.nothing(), lanes.nothing(), lanes.nothing(), lanes.nothing()
+        sums = _five(values, origin, flat, k * stride, stride, 0, early, sums)
+        a, b, c, d, e = _five(values, origin, flat, k * stride, stride, middle, late, sums)
+        scores[k], scores[k + 1], scores[k + 2] = lanes.total(a), lanes.total(b), lanes.total(c)
+        scores[k + 3], scores[k + 4] = lanes.total(d), lanes.total(e)
+    for k in range(weights.shape[0]):
+        scores[k] += weights[k, stride - 1]
+    return lanes.total(squares) + 1.0
 
 
 @njit(forceinline=True, **LOOP)
@@ -115,7 +122,7 @@ def top_sparse(values, columns, starts, targets, flat, scores, outputs, C):
             size += value * value
         lanes.store(scores, 0, lanes.plus_times(left, more, 1.0))
         lanes.store(scores, 8, lanes.plus_times(right, most, 1.0))
-        rival = _rival(scores, own, outputs)
+        rival = best_rival(scores, own, outputs)
         loss = 1.0 - scores[own] + scores[rival]
         if loss > 0.0:
             updates += 1

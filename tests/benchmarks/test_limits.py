@@ -10,7 +10,7 @@ import sys
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from benchmarks.limits import classes, dense, dicts, kernel, sparse
+from benchmarks.limits import classes, dense, dicts, kernel, second_order, sparse
 
 import onmargin as om
 from benchmarks import datasets
@@ -72,6 +72,32 @@ def several_classes_are_ours(form):
         classes.top_sparse(*entries, table.y, flat, np.zeros(16), 10, 0.5)
         weights = flat.reshape(25, 16)[:, :10].T
     yield weights, all_weights(model)
+
+
+@COMPARISONS.each()
+def second_order_is_ours():
+    X, y, signs = small()
+    (weights, theta), sigma, squares = np.zeros((2, 201)), np.ones(201), np.zeros(201)
+    mistakes = second_order.arow(*sparse.arrays(X), signs, weights, sigma, 0.5)
+    run = om.progressive(om.AROW(r=0.5, **EXACT), X, y)
+    yield weights, all_weights(run.model)[0]
+    yield mistakes, run.mistakes
+    weights = np.zeros(201)
+    mistakes = second_order.adagrad(*sparse.arrays(X), signs, weights, theta, squares, 0.2, 0.5)
+    ftrl = om.FTRLClassifier(regularizer="adagrad", rate=0.2, adagrad_delta=0.5, **EXACT)
+    run = om.progressive(ftrl, X, y)
+    yield weights, all_weights(run.model)[0]
+    yield mistakes, run.mistakes
+
+
+@COMPARISONS.each()
+def second_order_of_several_classes_is_ours():
+    table = datasets.dense_stream(40, 0.5, columns=24)
+    weights, sigma = (classes.aligned(10, 32).reshape(10, 32) for _ in range(2))
+    sigma[:] = 1.0
+    second_order.arow_dense(table.X, table.y, weights, sigma, np.zeros(16), 0.5)
+    model = om.AROW(r=0.5, **EXACT).partial_fit(table.X, table.y, classes=range(10))
+    yield np.delete(weights, slice(24, 31), axis=1), all_weights(model)
 
 
 @COMPARISONS.each()
