@@ -1,4 +1,4 @@
-"""Several classes by hand: PA-I against the top rival, and the bare gather of sparse rows."""
+"""Several classes by hand: PA-I and Pegasos against the top rival, and the bare gather of sparse rows."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def top_dense(X, targets, weights, scores, C):
     A row is read once for its length and for a bit an eight that is not all 0 (64 of them, and the rest);
     then by all classes, five at a time, while the next row is fetched. Two classes are written.
     """
-    stride, columns, updates = weights.shape[1], X.shape[1], 0
+    columns, updates = X.shape[1], 0
     values, flat = lanes.flattened(X), lanes.flattened(weights)
     for t in range(targets.shape[0]):
         own = targets[t]
@@ -43,13 +43,33 @@ def top_dense(X, targets, weights, scores, C):
         loss = 1.0 - scores[own] + scores[rival]
         if loss > 0.0:
             updates += 1
-            step = min(C, loss / (2.0 * size))
-            for j in range(columns):
-                weights[own, j] += step * X[t, j]
-                weights[rival, j] -= step * X[t, j]
-            weights[own, stride - 1] += step
-            weights[rival, stride - 1] -= step
+            _pull_apart(weights[own], weights[rival], X[t], min(C, loss / (2.0 * size)))
     return updates
+
+
+@njit(**LOOP)
+def pegasos_dense(X, targets, weights, scores, lam):
+    """The same of Pegasos: the weights are lam (t - 1) w_t. The updates."""
+    columns, updates = X.shape[1], 0
+    values, flat = lanes.flattened(X), lanes.flattened(weights)
+    for t in range(targets.shape[0]):
+        own = targets[t]
+        score_dense(values, t * columns, columns, flat, weights, scores)
+        rival = best_rival(scores, own, weights.shape[0])
+        if scores[own] - scores[rival] < lam * t or t == 0:
+            updates += 1
+            _pull_apart(weights[own], weights[rival], X[t], 1.0)
+    return updates
+
+
+@njit(forceinline=True, **LOOP)
+def _pull_apart(own, rival, x, step):
+    """The weights of two classes, the bias last."""
+    for j in range(x.shape[0]):
+        own[j] += step * x[j]
+        rival[j] -= step * x[j]
+    own[own.shape[0] - 1] += step
+    rival[rival.shape[0] - 1] -= step
 
 
 @njit(forceinline=True, **LOOP)

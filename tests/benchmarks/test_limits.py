@@ -57,6 +57,15 @@ def pegasos_is_ours(average):
     yield weights / 0.01 / (1 if average else count), all_weights(model)[0]
 
 
+@COMPARISONS.each()
+def pegasos_of_several_classes_is_ours():
+    table = datasets.dense_stream(40, 0.5, columns=24)
+    weights = classes.aligned(10, 32).reshape(10, 32)
+    classes.pegasos_dense(table.X, table.y, weights, np.zeros(16), 0.01)
+    model = om.Pegasos(lam=0.01, **EXACT).partial_fit(table.X, table.y, classes=range(10))
+    yield np.delete(weights, slice(24, 31), axis=1) / 0.01 / 40, all_weights(model)
+
+
 @COMPARISONS.each("dense", "sparse")
 def several_classes_are_ours(form):
     table = datasets.dense_stream(40, 0.5, columns=24)

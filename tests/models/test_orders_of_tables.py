@@ -27,6 +27,21 @@ NAMES = [
     "pa1", "pa1-all-averaged", "arow", "arow-averaged", "scw", "adagrad", "adagrad-averaged",
     "second-order", "second-order-averaged",
 ]  # fmt: skip
+OTHERS = [
+    om.Pegasos(lam=0.01, average=False, intercept_scaling=1.0),
+    om.Pegasos(lam=0.01, average=0.5, intercept_scaling=1.0, fit_intercept="free"),
+    om.Pegasos(lam=0.01, average=True, intercept_scaling=1.0, batch_size=7),
+    om.Pegasos(lam=0.01, average=True, intercept_scaling=1.0, project=True),
+    om.ShiftingPerceptron(intercept_scaling=1.0),
+    om.ProjectedPerceptron(radius=0.5, intercept_scaling=1.0),
+    om.PassiveAggressiveClassifier(average=False, intercept_scaling=1.0, horizon=20),
+    om.FTRLClassifier(regularizer="coin", average=False, intercept_scaling=1.0),
+    om.FTRLClassifier(regularizer="coin", average=True, intercept_scaling=1.0),
+]
+OTHER_NAMES = [
+    "pegasos", "pegasos-suffix", "pegasos-batches", "pegasos-ball", "shifting", "ball", "forgetful", "coin",
+    "coin-averaged",
+]  # fmt: skip
 
 
 def _stream(columns: int, classes: int) -> tuple[np.ndarray, np.ndarray]:
@@ -82,3 +97,25 @@ def test_a_long_row_that_is_refused_leaves_every_array_as_it_was(learner: Any) -
     with pytest.raises(ValueError, match="row 40 has a NaN"):
         model.partial_fit(X, y)
     assert pickle.dumps(model) == before
+
+
+@pytest.mark.parametrize("learner", OTHERS, ids=OTHER_NAMES)
+def test_long_rows_are_one_stream_however_they_are_cut_and_kept(learner: Any) -> None:
+    """Scales, batches, balls and wealth beside weights that lie class by class: in blocks, and as CSR."""
+    X, y = _stream(200, 11)
+    X[:, ::3] *= np.random.default_rng(1).random((60, 67)) < 0.3
+    X[7], known = 0.0, np.arange(11)
+    whole = learner.clone().partial_fit(X, y, classes=known)
+    apart, mixed, other = learner.clone(), learner.clone(), learner.clone()
+    for some in np.array_split(np.arange(60), [1, 2, 12, 31]):
+        tables = X[some], sp.csr_matrix(X[some])
+        apart.partial_fit(tables[0], y[some], classes=known)
+        mixed.partial_fit(tables[some[0] % 2], y[some], classes=known)
+        other.partial_fit(tables[1 - some[0] % 2], y[some], classes=known)
+    sparse = learner.clone().partial_fit(sp.csr_matrix(X), y, classes=known)
+    np.testing.assert_array_equal(apart.coef_, whole.coef_)
+    np.testing.assert_array_equal(apart.decision_function(X), whole.decision_function(X))
+    for model in (mixed, other, sparse):
+        np.testing.assert_allclose(model.coef_, whole.coef_, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(model.intercept_, whole.intercept_, rtol=1e-9, atol=1e-12)
+    assert np.abs(whole.coef_).max() > 0.001

@@ -329,7 +329,7 @@ def _flattened(typingctx, array):
 
 
 def _in_one_line(array):
-    return array.reshape(array.size)
+    return array.reshape(array.size, order="A")
 
 
 def _zero():
@@ -340,7 +340,7 @@ def _zero():
 # ours can return an array, an intrinsic can.)
 cell = _zero if _CONFIG.DISABLE_JIT else _cell
 
-# A C-ordered array in one dimension. (NumPy's reshape brings Numba's code for all arrays into every loop.)
+# A contiguous array in one dimension, as it lies. (NumPy's reshape brings Numba's code for all arrays into every loop.)
 flattened = _in_one_line if _CONFIG.DISABLE_JIT else _flattened
 
 

@@ -65,25 +65,6 @@ def squared(pull):
 
 
 @part
-def pulled(rows, row, weights, pull):
-    """<W, z> = sum_k pull[k] <w_k, x>"""
-    if weights.ndim == 1:
-        total, _ = dot(rows, row, weights)
-        return pull[0] * total
-    start, stop = span(rows, row)
-    last = weights.shape[0] - 1
-    total = 0.0
-    for k in range(weights.shape[1]):
-        if pull[k] != 0.0:
-            inner = rows.bias * weights[last, k]
-            for j in range(start, stop):
-                slot, value = item(rows, row, j)
-                inner += weights[slot, k] * value
-            total += pull[k] * inner
-    return total
-
-
-@part
 def add_rows(rows, row, weights, pull, step):
     """w_k += step pull[k] x for one or many outputs."""
     if weights.ndim == 1:
@@ -466,4 +447,17 @@ def spread(rows, row, k, sigma):
     for j in range(start, stop):
         slot, value = item(rows, row, j)
         total += entry(sigma, slot, k) * value * value
+    return total
+
+
+@part
+def pulled(rows, row, weights, pull):
+    """<W, z> = sum_k pull[k] <w_k, x>"""
+    if weights.ndim == 1:
+        total, _ = dot(rows, row, weights)
+        return pull[0] * total
+    total = 0.0
+    for k in range(weights.shape[1]):
+        if pull[k] != 0.0:
+            total += pull[k] * along(rows, row, k, weights)
     return total

@@ -59,6 +59,11 @@ def item(rows, row, j):
     return j, float(rows.values[row, j])
 
 
+def is_dense(rows):
+    """Does every row have all columns?"""
+    return not isinstance(rows, Sparse)
+
+
 def leap(rows, row, j, stop):
     """The next position from j on that may hold a number: dense rows leap over zeros by eights."""
     return j
@@ -93,6 +98,12 @@ def _item_compiled(rows, row, j):
     if _is_sparse(rows):
         return lambda rows, row, j: (rows.indices[np.uint64(j)], np.float64(rows.values[np.uint64(j)]))
     return lambda rows, row, j: (np.uint64(j), np.float64(rows.values[np.uint64(row), np.uint64(j)]))
+
+
+@overload(is_dense, jit_options=_OPTIONS)
+def _is_dense_compiled(rows):
+    dense = not _is_sparse(rows)
+    return lambda rows: dense
 
 
 def _leaps(rows):

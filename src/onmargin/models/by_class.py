@@ -10,7 +10,7 @@ import numpy as np
 
 from ..compiled.rows import Rows
 from ..features.tables import is_wide
-from ..learn.spaces.arrays import SLOT, aligned, padded
+from ..learn.spaces.arrays import MARK, SLOT, aligned, padded
 
 if TYPE_CHECKING:
     from .weights import Model
@@ -24,13 +24,14 @@ def laid_out(model: Model, rows: Rows) -> Iterator[Any]:
         yield model.space
         return
     mine, outputs = model.space._asdict(), model.start.outputs
-    names = [name for name, field in space.fields.items() if field.kind == SLOT]
-    turned = {name: by_class(mine[name], outputs) for name in names}
+    kinds = {name: field.kind for name, field in space.fields.items()}
+    turned = {name: by_class(mine[name], outputs) for name in mine if kinds[name] == SLOT}
+    turned |= {name: as_long(mine[name]) for name in mine if kinds[name] == MARK}
     yield model.space._replace(**turned)
-    for name in names:
-        kept, table = mine[name], turned[name]
+    for name, table in turned.items():
+        kept = mine[name] if kinds[name] == MARK else mine[name][:, :outputs]
         if kept.size:
-            kept[:-1, :outputs], kept[-1, :outputs] = table[: len(kept) - 1], table[-1]
+            kept[:-1], kept[-1] = table[: len(kept) - 1], table[-1]
 
 
 def by_class(weights: np.ndarray, outputs: int) -> np.ndarray:
@@ -39,3 +40,11 @@ def by_class(weights: np.ndarray, outputs: int) -> np.ndarray:
     if weights.size:
         table[: len(weights) - 1], table[-1] = weights[:-1, :outputs], weights[-1, :outputs]
     return table
+
+
+def as_long(marks: np.ndarray) -> np.ndarray:
+    """A number for each slot, where slots are as many as `by_class` has them."""
+    longer = aligned((padded(len(marks), True),), marks.dtype)
+    if marks.size:
+        longer[: len(marks) - 1], longer[-1] = marks[:-1], marks[-1]
+    return longer

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...compiled.outputs import add_rows, add_scores, pulled, score_rows
+from ...compiled.outputs import add_rows, add_scores, pulled, score_round
 from ...compiled.parts import formula, part
 from ..series import harmonic
 from ..vocabulary import COIN_LARGEST, COIN_LAST, COIN_SPREAD, COIN_WEALTH, DELTA
@@ -52,7 +52,7 @@ def spread_at(ledger, t, hyper):
 @part
 def score(space, rows, now, hyper, scores):
     """s_k = <theta_k, x> Omega / t"""
-    space.notes[0] = score_rows(rows, now.row, space.weights, scores)
+    space.notes[0] = score_round(rows, now, space.weights, scores)
     for k in range(hyper.outputs):
         scores[k] *= wealth(space.ledger, hyper) / now.clock
 
@@ -95,4 +95,6 @@ def averaged(arrays, clock, hyper, weights):
     return np.asarray((share * arrays.weights + arrays.drift) / max(clock, 1))
 
 
-COIN = Space("coin", Coin, FIELDS, score, size, move, mean, spelled_out, averaged, local=always)
+COIN = Space(
+    "coin", Coin, FIELDS, score, size, move, mean, spelled_out, averaged, local=always, either_way=True
+)

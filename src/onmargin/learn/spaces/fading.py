@@ -7,11 +7,11 @@ does so every round, which its clock says: nothing is touched until it moves.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...compiled.outputs import add_rows, score_rows, squared
+from ...compiled.outputs import add_rows, score_round, squared
 from ...compiled.parts import part
 from ..vocabulary import FADED, FADING_LENGTH, FADING_MOVES, FADING_SCALE, FORGET, LAM, RADIUS
 from .arrays import LEDGER, NOTE, SLOT, Field, Space
@@ -67,7 +67,7 @@ def rescale(space, factor):
 @part
 def score(space, rows, now, hyper, scores):
     """s_k = scale <v_k, x>"""
-    space.notes[0] = score_rows(rows, now.row, space.weights, scores)
+    space.notes[0] = score_round(rows, now, space.weights, scores)
     times(scores, space.ledger[FADING_SCALE])
 
 
@@ -104,7 +104,7 @@ def remaining(numbers, clock):
 @part
 def score_forgetful(space, rows, now, hyper, scores):
     """s_k = kappa^(t - 1) <v_k, x>"""
-    space.notes[0] = score_rows(rows, now.row, space.weights, scores)
+    space.notes[0] = score_round(rows, now, space.weights, scores)
     times(scores, remaining(hyper.numbers, now.clock - 1))
 
 
@@ -148,8 +148,8 @@ def into_the_ball(arrays, hyper, clock):
         arrays.ledger[FADING_LENGTH] = radius * radius
 
 
-SHIFTING = Space("shifting", Fading, FIELDS, score, size, move_shifting, weights=scaled, settle=spelled_out)
-PROJECTED = Space("ball", Fading, FIELDS, score, size, move_projected, weights=scaled, settle=into_the_ball)
-FORGETFUL = Space(
-    "forgetful", Fading, FIELDS, score_forgetful, size, move_forgetful, weights=faded, settle=spelled_out
-)
+EITHER: dict[str, Any] = {"settle": spelled_out, "either_way": True}
+IN_BALL: dict[str, Any] = {"settle": into_the_ball, "either_way": True}
+SHIFTING = Space("shifting", Fading, FIELDS, score, size, move_shifting, weights=scaled, **EITHER)
+PROJECTED = Space("ball", Fading, FIELDS, score, size, move_projected, weights=scaled, **IN_BALL)
+FORGETFUL = Space("forgetful", Fading, FIELDS, score_forgetful, size, move_forgetful, weights=faded, **EITHER)

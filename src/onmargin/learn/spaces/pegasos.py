@@ -15,9 +15,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ...compiled.lanes import flattened
-from ...compiled.outputs import add_rows, add_scores, entry, pulled, put, score_rows
+from ...compiled.outputs import add_rows, add_scores, entry, pulled, put, score_round
 from ...compiled.parts import formula, part
-from ...compiled.rows import item, span
+from ...compiled.rows import is_dense, item, span
 from ..series import harmonic
 from ..vocabulary import (
     ANCHOR,
@@ -40,6 +40,7 @@ from .linear import size
 
 LEAST_SIGMA = 0.01  # the least sigma
 EXACT_FOR = 10_000  # moves after which |z|^2 is summed anew
+WHOLE = 0.5  # the last stamp is by so much more than its batch where all of `pending` is that batch's
 
 
 class Shrunk(NamedTuple):
@@ -139,23 +140,27 @@ def suffix_start(ledger, t, suffix, anchor):
 @part
 def hold_back(rows, row, pending, stamp, t, scores, outputs):
     """scores -= what the batch at hand has added so far."""
-    start, stop = span(rows, row)
     last = stamp.shape[0] - 1
-    for k in range(outputs):
-        total = rows.bias * entry(pending, last, k) if stamp[last] == t else 0.0
-        for j in range(start, stop):
-            slot, value = item(rows, row, j)
-            if stamp[slot] == t:
-                total += entry(pending, slot, k) * value
-        scores[k] -= total
+    if stamp[last] == t + WHOLE:
+        add_scores(rows, row, pending, scores, -1.0)
+        return
+    start, stop = span(rows, row)
+    for j in range(start, stop + 1):
+        slot, value = np.uint64(last), rows.bias
+        if j < stop:
+            place, value = item(rows, row, j)
+            slot = np.uint64(place)
+        if stamp[slot] == t:
+            for k in range(outputs):
+                scores[k] -= entry(pending, slot, k) * value
 
 
 @part
 def score(space, rows, now, hyper, scores):
     """s_k = <prior_k + z_k / (lam (t - 1)), x>"""
     t = turn(now.clock, hyper.numbers[BATCH])
-    space.notes[0] = score_rows(rows, now.row, space.weights, scores)
-    if space.pending.size:
+    space.notes[0] = score_round(rows, now, space.weights, scores)
+    if space.pending.size and space.ledger[PEGASOS_LAST] == t:
         hold_back(rows, now.row, space.pending, space.stamp, t, scores, hyper.outputs)
     factor = factor_at(space.ledger, t, hyper.numbers[RADIUS] * hyper.numbers[LAM], hyper.numbers[LAM])
     for k in range(hyper.outputs):
@@ -164,7 +169,7 @@ def score(space, rows, now, hyper, scores):
         last = space.weights.shape[0] - 1
         for k in range(hyper.outputs):
             own = entry(space.weights, last, k)
-            if space.pending.size and space.stamp[last] == t:
+            if space.pending.size and space.stamp[last] >= t:
                 own -= entry(space.pending, last, k)
             scores[k] += (1.0 - factor) * rows.bias * own
     if space.prior.size:
@@ -172,11 +177,12 @@ def score(space, rows, now, hyper, scores):
 
 
 @part
-def keep_sums(weights, drift, early, later, ledger, t, reach, suffix, anchor, free):
-    """Suffix averages: the sums up to the rounds of the grid that are over. Arrays are flat.
+def keep_sums(space, weights, drift, ledger, t, reach, suffix, anchor, free):
+    """Suffix averages: the sums up to the rounds of the grid that are over. `weights` and `drift` are flat.
 
-    Entries from `free` on are never shrunk: of them the sum up to round m is m b - drift.
+    A `free` constant coordinate is never shrunk: of it the sum up to round m is m b - drift.
     """
+    early, later, last = flattened(space.early), flattened(space.later), space.later.shape[0] - 1
     if ledger[SUFFIX_NEXT] == 0.0:
         ledger[SUFFIX_NEXT] = grid_after(0.0, suffix, anchor)
     while math.floor(ledger[SUFFIX_NEXT] + 1e-6) < t:
@@ -184,7 +190,11 @@ def keep_sums(weights, drift, early, later, ledger, t, reach, suffix, anchor, fr
         spread = spread_at(ledger, mark, reach)
         for i in range(early.shape[0]):
             early[i] = later[i]
-            later[i] = spread * weights[i] + drift[i] if i < free else mark * weights[i] - drift[i]
+            later[i] = spread * weights[i] + drift[i]
+        if free:
+            for k in range(later.shape[0] // (last + 1)):
+                told = mark * entry(space.weights, last, k) - entry(space.drift, last, k)
+                put(space.later, last, k, told)
         ledger[SUFFIX_EARLY], ledger[SUFFIX_LATER] = ledger[SUFFIX_LATER], mark
         ledger[SUFFIX_NEXT] = grid_after(ledger[SUFFIX_NEXT], suffix, anchor)
 
@@ -220,27 +230,26 @@ def sum_anew(weights, ledger):
 
 
 @part
-def add_pending(pending, stamp, slot, k, t, change):
-    """One entry of what the batch at hand has added."""
-    if stamp[slot] != t:
-        for other in range(pending.size // pending.shape[0]):
-            put(pending, slot, other, 0.0)
-        stamp[slot] = t
-    put(pending, slot, k, entry(pending, slot, k) + change)
-
-
-@part
-def add_all_pending(rows, row, pending, stamp, pull, far, t):
-    """The whole row, for every output that is pulled; the constant coordinate last."""
-    start, stop = span(rows, row)
-    for k in range(pull.shape[0]):
-        if pull[k] != 0.0:
-            for j in range(start, stop + 1):
-                slot, value = np.uint64(stamp.shape[0] - 1), rows.bias
-                if j < stop:
-                    place, value = item(rows, row, j)
-                    slot = np.uint64(place)
-                add_pending(pending, stamp, slot, k, t, far * pull[k] * value)
+def add_pending(rows, row, pending, stamp, pull, far, t, begins):
+    """What a move adds, kept apart; entries of another batch first become 0."""
+    last = stamp.shape[0] - 1
+    if begins and is_dense(rows):
+        flat = flattened(pending)
+        for i in range(flat.shape[0]):
+            flat[i] = 0.0
+        stamp[last] = t + WHOLE
+    if stamp[last] != t + WHOLE:
+        start, stop = span(rows, row)
+        for j in range(start, stop + 1):
+            slot = np.uint64(last)
+            if j < stop:
+                place, _ = item(rows, row, j)
+                slot = np.uint64(place)
+            if stamp[slot] != t:
+                for k in range(pending.size // pending.shape[0]):
+                    put(pending, slot, k, 0.0)
+                stamp[slot] = t
+    add_rows(rows, row, pending, pull, far)
 
 
 @part
@@ -250,13 +259,10 @@ def move(space, rows, now, pull, step, margin, hyper):
     weights, drift = flattened(space.weights), flattened(space.drift)
     t = turn(now.clock, hyper.numbers[BATCH])
     if space.early.size:
-        early, later = flattened(space.early), flattened(space.later)
-        free = weights.size
-        if hyper.numbers[FREE_BIAS] > 0.0:
-            free -= weights.size // space.weights.shape[0]
-        suffix, anchor = hyper.numbers[SUFFIX], hyper.numbers[ANCHOR]
-        keep_sums(weights, drift, early, later, ledger, t, reach, suffix, anchor, free)
-    if t > ledger[PEGASOS_LAST]:
+        suffix, anchor, free = hyper.numbers[SUFFIX], hyper.numbers[ANCHOR], hyper.numbers[FREE_BIAS] > 0.0
+        keep_sums(space, weights, drift, ledger, t, reach, suffix, anchor, free)
+    begins = t > ledger[PEGASOS_LAST]
+    if begins:
         begin_batch(weights, drift, ledger, t, reach)
     far = step / ledger[PEGASOS_SIGMA]
     if reach < math.inf:
@@ -268,7 +274,7 @@ def move(space, rows, now, pull, step, margin, hyper):
     if space.drift.size:
         add_rows(rows, now.row, space.drift, pull, -ledger[PEGASOS_SPREAD] * far)
     if space.pending.size:
-        add_all_pending(rows, now.row, space.pending, space.stamp, pull, far, t)
+        add_pending(rows, now.row, space.pending, space.stamp, pull, far, t, begins)
     if hyper.numbers[FREE_BIAS] > 0.0:
         bend = (space.weights, space.drift, space.pending)
         move_free(*bend, ledger[PEGASOS_SPREAD], rows.bias * step, pull, t, 1.0 / (hyper.numbers[LAM] * t))
@@ -338,7 +344,7 @@ def spelled_out(arrays, clock, hyper):
     t = turn(clock + 1, hyper.numbers[BATCH])
     own = arrays.weights.astype(np.float64)
     if arrays.pending.size:
-        current = arrays.stamp == t
+        current = (arrays.stamp == t) | (arrays.stamp[-1] == t + WHOLE)
         own[current] -= arrays.pending[current]
     weights = (
         factor_at(arrays.ledger, t, hyper.numbers[RADIUS] * hyper.numbers[LAM], hyper.numbers[LAM]) * own
@@ -383,5 +389,6 @@ def unprojected(arrays, hyper):
 
 
 SHRUNK = Space(
-    "shrunk", Shrunk, FIELDS, score, size, move, mean, spelled_out, averaged, settle, local=unprojected
-)
+    "shrunk", Shrunk, FIELDS, score, size, move, mean, spelled_out, averaged, settle, local=unprojected,
+    either_way=True,
+)  # fmt: skip
