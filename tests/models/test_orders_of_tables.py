@@ -37,10 +37,12 @@ OTHERS = [
     om.PassiveAggressiveClassifier(average=False, intercept_scaling=1.0, horizon=20),
     om.FTRLClassifier(regularizer="coin", average=False, intercept_scaling=1.0),
     om.FTRLClassifier(regularizer="coin", average=True, intercept_scaling=1.0),
+    om.FTRLClassifier(intercept_scaling=1.0, rate=0.1, adagrad_delta=1.0, l1=0.01, average=False),
+    om.FTRLClassifier(regularizer="l2", intercept_scaling=1.0, rate=0.1, l1=0.01, average=False),
 ]
 OTHER_NAMES = [
     "pegasos", "pegasos-suffix", "pegasos-batches", "pegasos-ball", "shifting", "ball", "forgetful", "coin",
-    "coin-averaged",
+    "coin-averaged", "adagrad-l1", "l1",
 ]  # fmt: skip
 
 

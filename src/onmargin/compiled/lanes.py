@@ -340,7 +340,8 @@ def _zero():
 # ours can return an array, an intrinsic can.)
 cell = _zero if _CONFIG.DISABLE_JIT else _cell
 
-# A contiguous array in one dimension, as it lies. (NumPy's reshape brings Numba's code for all arrays into every loop.)
+# A contiguous array in one dimension, as it lies. (NumPy's reshape brings Numba's code for all arrays into
+# every loop.)
 flattened = _in_one_line if _CONFIG.DISABLE_JIT else _flattened
 
 

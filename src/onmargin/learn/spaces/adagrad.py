@@ -15,7 +15,7 @@ import numpy as np
 
 from ...compiled.outputs import add_rows, entry, put
 from ...compiled.parts import formula, part
-from ...compiled.rows import item, measure_row, span
+from ...compiled.rows import item, measure_row, row_sum, span
 from ..series import roots
 from ..vocabulary import DECAY, DELTA, L1
 from . import linear
@@ -117,28 +117,47 @@ def move_adagrad(space, rows, now, pull, step, margin, hyper):
 
 
 @part
-def soft(space, slot, k, threshold, hyper):
-    """One weight: theta cut off at the threshold, over AdaGrad's divisor where there is one."""
-    theta = entry(space.weights, slot, k)
-    kept = math.copysign(max(abs(theta) - threshold, 0.0), theta)
-    if space.squares.size:
-        kept /= hyper.numbers[DELTA] + math.sqrt(entry(space.squares, slot, k))
-    return kept
+def soft(theta, threshold):
+    """theta cut off at the threshold."""
+    return max(theta - threshold, 0.0) - max(-theta - threshold, 0.0)
+
+
+@row_sum
+def soft_along(rows, row, k, threshold, weights):
+    """<soft(theta_k), x>"""
+    start, stop = span(rows, row)
+    total = soft(entry(weights, weights.shape[0] - 1, k), threshold) * rows.bias
+    for j in range(start, stop):
+        slot, value = item(rows, row, j)
+        total += soft(entry(weights, slot, k), threshold) * value
+    return total
+
+
+@row_sum
+def soft_apart(rows, row, k, threshold, delta, squares, weights):
+    """The same, every weight over AdaGrad's divisor."""
+    start, stop = span(rows, row)
+    last = weights.shape[0] - 1
+    total = (
+        soft(entry(weights, last, k), threshold) * rows.bias / (delta + math.sqrt(entry(squares, last, k)))
+    )
+    for j in range(start, stop):
+        slot, value = item(rows, row, j)
+        kept = soft(entry(weights, slot, k), threshold)
+        total += kept * value / (delta + math.sqrt(entry(squares, slot, k)))
+    return total
 
 
 @part
 def score_soft(space, rows, now, hyper, scores):
     """s_k = <soft(theta_k), x>"""
-    start, stop = span(rows, now.row)
-    last = space.weights.shape[0] - 1
-    threshold = threshold_at(now.clock, hyper)
+    threshold, delta = threshold_at(now.clock, hyper), hyper.numbers[DELTA]
     space.notes[0] = measure_row(rows, now.row)
     for k in range(hyper.outputs):
-        total = soft(space, last, k, threshold, hyper) * rows.bias
-        for j in range(start, stop):
-            slot, value = item(rows, now.row, j)
-            total += soft(space, slot, k, threshold, hyper) * value
-        scores[k] = total
+        if space.squares.size:
+            scores[k] = soft_apart(rows, now.row, k, threshold, delta, space.squares, space.weights)
+        else:
+            scores[k] = soft_along(rows, now.row, k, threshold, space.weights)
 
 
 @part
@@ -151,11 +170,12 @@ def move_soft(space, rows, now, pull, step, margin, hyper):
         gradient = step / rate_at(now.clock, hyper)
         for k in range(pull.shape[0]):
             if pull[k] != 0.0:
+                way = gradient * pull[k]
                 for j in range(start, stop):
                     slot, value = item(rows, now.row, j)
-                    z = gradient * pull[k] * value
+                    z = way * value
                     put(space.squares, slot, k, entry(space.squares, slot, k) + z * z)
-                z = gradient * pull[k] * rows.bias
+                z = way * rows.bias
                 put(space.squares, last, k, entry(space.squares, last, k) + z * z)
     return step
 
@@ -172,4 +192,6 @@ def spelled_out(arrays, clock, hyper):
 ADAGRAD = Space(
     "adagrad", AdaGrad, ADAGRAD_FIELDS, linear.score, size, move_adagrad, local=always, either_way=True
 )
-SOFT = Space("soft", Soft, SOFT_FIELDS, score_soft, size, move_soft, weights=spelled_out, local=always)
+SOFT = Space(
+    "soft", Soft, SOFT_FIELDS, score_soft, size, move_soft, weights=spelled_out, local=always, either_way=True
+)
