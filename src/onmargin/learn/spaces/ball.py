@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...compiled.parts import part
+from ...compiled.parts import part, summing
 from ...compiled.rows import item, span
 from .arrays import NOTE, SLOT, Field, Space
 
@@ -34,6 +34,16 @@ FIELDS = {
 }
 
 
+@summing
+def squared_distance(center, point):
+    """|w - y|^2"""
+    total = 0.0
+    for i in range(point.shape[0]):
+        gap = center[i] - point[i]
+        total += gap * gap
+    return total
+
+
 @part
 def score(space, rows, now, hyper, scores):
     """-|w - y|"""
@@ -43,10 +53,7 @@ def score(space, rows, now, hyper, scores):
     for j in range(start, stop):
         slot, value = item(rows, now.row, j)
         space.point[slot] = value
-    total = 0.0
-    for i in range(space.point.shape[0]):
-        gap = space.weights[i] - space.point[i]
-        total += gap * gap
+    total = squared_distance(space.weights, space.point)
     space.notes[0] = total
     scores[0] = -math.sqrt(total)
 
