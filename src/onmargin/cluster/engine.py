@@ -35,7 +35,7 @@ from .mixing import (
 from .parcel import Parcel, packed, unpacked
 from .partitions import Partition
 from .report import Epoch, Line, Report, Sample
-from .workers import GONE, Workers, lost
+from .workers import GONE, Workers
 
 
 class Moment(NamedTuple):
@@ -218,7 +218,7 @@ class Engine:
     def _refuse(self, future: Future, part: Partition) -> None:
         """A future that has no result: the scheduler is gone, or the partition cannot be read."""
         if future.status == "cancelled":  # ("lost" is what went with a worker: it is made again)
-            raise lost(self.hint)
+            raise self.workers.cancelled(self.hint)
         if future.status == "error":
             error = future.exception()
             said = str(error) if isinstance(error, ClusterError) else f"{part}: {_reason(error)}"
