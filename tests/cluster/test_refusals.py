@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from typing import Any
 
 import dask
@@ -154,6 +155,16 @@ def test_data_that_were_cancelled_are_no_lost_scheduler(client):
     gone.cancel()
     with pytest.raises(ClusterError, match="the tasks of this run were cancelled: .* data are of another cl"):
         om.cluster.fit(LEARNER, [gone], client=client)
+
+
+def test_what_no_worker_can_be_given_is_told(client):
+    held = [dask.delayed((X, Y, threading.Lock()))]
+    for call in (
+        lambda: om.cluster.fit(LEARNER, held, client=client),
+        lambda: om.cluster.sweep(LEARNER, {"C": [0.1]}, held, client=client),
+    ):
+        with pytest.raises(BadInput, match="the data cannot be sent to workers .*lock.*; wanted what can be"):
+            call()
 
 
 def test_a_sweep_names_the_partition_that_cannot_be_computed(client):

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..errors import ClusterError, OnmarginError
+from ..errors import BadInput, ClusterError, OnmarginError
 from ..interface.apart import Known, begun, kind_of
 from ..interface.learner import Learner
 from ..interface.parameters.draws import seed_of
@@ -252,7 +252,7 @@ class Engine:
     @contextmanager
     def _computing(self, calls: Sequence[Value]) -> Iterator[list[Future]]:
         """Futures of tasks; whatever stops the client (Ctrl-C, too) lets the workers stop as well."""
-        futures: list[Future] = self.client.compute(list(calls))
+        futures = sent(self.client, calls)
         kept = list(futures)[:1]
         try:
             yield futures
@@ -335,6 +335,20 @@ class Ended(Unreadable):
 
     So it is tried once more: a row of kills in one epoch costs time; what ends every worker is told.
     """
+
+
+def sent(client: Client, calls: Sequence[Value]) -> list[Future]:
+    """Futures of tasks; what no other process can be given is refused in one line."""
+    try:
+        return list(client.compute(list(calls)))
+    except TypeError as error:
+        why: BaseException | None = error
+        while why is not None and "pickle" not in str(why):  # (Dask raises others around it)
+            why = why.__cause__ or why.__context__
+        raise BadInput(
+            f"the data cannot be sent to workers ({one_line(why or error)}); wanted what can be pickled: "
+            "make it in the task that needs it"
+        ) from None
 
 
 def _same(before: Learner, after: Learner) -> bool:

@@ -13,7 +13,7 @@ from ..protocols.sweep import sweep as sweep_here
 from ..results.sweep_result import SweepResult
 from ..sources.blocks import Block, height, joined
 from .checkpoint import behind
-from .engine import result_of
+from .engine import result_of, sent
 from .library import Client, Value, dask
 from .mixing import named
 from .partitions import Examples, Partition, Reader, features_of, partitions_of
@@ -74,7 +74,7 @@ def _spread(
     kept = dask.delayed(model, pure=False, traverse=False)
     groups = [configs[at : at + TOGETHER] for at in range(0, len(configs), TOGETHER)]
     calls = [dask.delayed(_swept, pure=False)(alone, computed, kept, group, target, how) for group in groups]
-    return list(client.compute(calls))
+    return sent(client, calls)
 
 
 def _blame(client: Client, parts: Sequence[Partition]) -> None:
