@@ -155,6 +155,10 @@ def test_ctrl_c_is_one_line_keeps_the_last_epoch_and_leaves_no_process(tmp_path,
 
 REFUSED = [
     (["--cluster", "local:0"], "the cluster 'local:0'; wanted local:N with N workers, at least 1"),
+    (
+        ["--cluster", "local:1000000"],
+        "the cluster 'local:1000000'; wanted local:N with N workers, at least 1 and",
+    ),
     (["--cluster", "local:two"], "the cluster 'local:two'; wanted local:N"),
     (["--cluster", ""], "the cluster has no address"),
     (["--cluster", "smoke://there:1"], "the cluster 'smoke://there:1'"),

@@ -10,6 +10,7 @@ import dask.bag as db
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 from sklearn.multiclass import OneVsRestClassifier
@@ -99,6 +100,42 @@ def test_of_two_classes_one_has_a_learner_as_scikit_learn_has_it(client):
     found = om.cluster.fit(OneVsRestClassifier(om.Perceptron(random_state=0)), data, client=client)
     assert len(found.estimators_) == 1 and found.classes_.tolist() == ["no", "yes"]
     assert found.score(X, np.where(Y == 1, "yes", "no")) > 0.9
+
+
+def test_learners_of_classes_know_the_names_of_columns(client):
+    data = cut(pd.DataFrame(X, columns=list("abcd")), Y)
+    found = om.cluster.fit(OneVsRestClassifier(om.Perceptron(random_state=0)), data, client=client)
+    assert found.feature_names_in_.tolist() == list("abcd")
+
+
+def test_announced_fractions_are_classes(client):
+    """By the call as by the parameter, from any iterable; the learner's own parameter stays."""
+    found = om.cluster.fit(
+        om.Perceptron(random_state=0), cut(X, Y / 2), client=client, classes=(half / 2 for half in (-1, 1))
+    )
+    assert found.classes_.tolist() == [-0.5, 0.5] and found.classes is None
+
+
+def test_tables_of_pyarrow_hold_their_labels(client):
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    table = pa.Table.from_pandas(frame.assign(y=Y))
+    learner, more = om.Perceptron(random_state=0), {"client": client, "epochs": 1}
+    one = om.cluster.fit(learner, [dask.delayed(table)], target="y", **more)
+    pair = om.cluster.fit(learner, [dask.delayed((table.drop_columns("y"), table["y"]))], **more)
+    other = om.cluster.fit(learner, [dask.delayed((frame, Y))], **more)
+    for found in (one, pair):
+        assert found.coef_.tolist() == other.coef_.tolist()
+        assert found.feature_names_in_.tolist() == list("abcd")
+    (answers,) = dask.compute(*om.cluster.predict(one, [dask.delayed(table)], target="y"), scheduler="sync")
+    assert answers.tolist() == one.predict(frame).tolist()
+
+
+def test_weights_of_some_partitions_are_1_in_others(client):
+    data = [dask.delayed((X[:60], Y[:60], np.full(60, 2.0))), dask.delayed((X[60:], Y[60:]))]
+    swept = om.cluster.sweep(om.Perceptron(random_state=0), {"rate": [1.0]}, data, client=client)
+    weights = np.repeat([2.0, 1.0], 60)
+    here = om.sweep(om.Perceptron(random_state=0), {"rate": [1.0]}, X, Y, sample_weight=weights)
+    assert swept.best_model.coef_.tolist() == here.best_model.coef_.tolist()
 
 
 def test_dense_and_sparse_partitions_are_learned_and_swept_together(client):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from typing import Any
 
 import dask
@@ -49,6 +50,20 @@ def test_a_run_is_gone_on_with_as_it_was_begun(tmp_path, client):
         om.cluster.fit(LEARNER, rows, resume=True, **more)
 
 
+def test_parameters_are_the_same_by_what_they_hold(tmp_path, client):
+    """Arrays and random generators of a learner are those of its file, which makes them anew."""
+    more: dict[str, Any] = {"client": client, "checkpoint": tmp_path / "run.onm"}
+    cost = np.array([[0.0, 1.0], [2.0, 0.0]])
+    for learner, given in (
+        (LEARNER.clone().set_params(cost=cost, random_state=np.random.default_rng(3)), data()),
+        (om.PassiveAggressiveUniclass(random_state=0), [dask.delayed(X[i::2]) for i in range(2)]),
+    ):
+        om.cluster.fit(learner, given, epochs=1, **more)
+        assert om.cluster.fit(learner, given, epochs=2, resume=True, **more).n_iter_ == 2
+    with pytest.raises(BadInput, match=r"other partitions \(2\) than now \(1\)"):
+        om.cluster.fit(learner, given[:1], resume=True, **more)
+
+
 def test_a_checkpoint_whose_facts_are_none_is_damaged(tmp_path, client):
     file = tmp_path / "run.onm"
     model = om.cluster.fit(LEARNER, data(), client=client, epochs=1, checkpoint=file)
@@ -76,6 +91,86 @@ def test_the_entry_that_is_no_number_is_named(client):
             ClusterError, match=f"^partition 0: row 3, column {column}, is 'red'; wanted a number"
         ):
             om.cluster.fit(LEARNER, [dask.delayed((table, Y))], client=client)
+
+
+def test_a_bad_row_has_its_own_number(client):
+    """Whatever block it is in, and in whatever order that is learned; of nullable numbers, too."""
+    rows, y = np.tile(X, (2, 1)), np.tile(Y, 2)
+    nullable = pd.DataFrame(rows, columns=["size", "weight"]).astype("Float64")
+    nullable.iloc[73, 1] = pd.NA
+    large, bad = rows.copy(), np.where(np.arange(120) == 73, np.nan, rows[:, 0])
+    large[73, 0] = 1e200
+    regressor = om.PassiveAggressiveRegressor(random_state=0)
+    for learner, table, targets, told in (
+        (LEARNER, nullable, y, "row 23 has a NaN in column 'weight'"),
+        (LEARNER, large, y, "row 23 is too large"),
+        (regressor, rows, bad, "y of row 23 is NaN"),
+    ):
+        with pytest.raises(ClusterError, match=f"^partition 0: after 50 rows: {told}"):
+            om.cluster.fit(learner, [dask.delayed((table, targets))], client=client, rows=50)
+
+
+def test_labels_and_weights_that_are_none_are_named(client):
+    """And their partition can be left out."""
+    missing = pd.Series(np.where(Y == 1, "yes", "no"), dtype="string")
+    missing[7] = pd.NA
+    for bad, told in (
+        ((X, missing), "the label is <NA>; wanted a text"),
+        ((X, np.array([None, "yes"] * 30, object)), "the label is None; wanted a text"),
+        ((X, Y, ["heavy"] * 60), "sample_weight cannot be read as numbers; wanted one weight per row"),
+    ):
+        with pytest.raises(ClusterError, match=f"^partition 2: {told}"):
+            om.cluster.fit(LEARNER, [*data(), dask.delayed(bad)], client=client)
+    found = om.cluster.run(
+        LEARNER, [*data(), dask.delayed(bad)], client=client, epochs=1, on_error="skip", sample=0
+    )
+    assert list(found.report.skipped) == ["partition 2"] and found.model.classes_.tolist() == [-1, 1]
+
+
+def test_what_is_no_label_no_choice_and_no_table_is_told_at_once(client):
+    said = LEARNER.clone().set_params(classes=[-1, 1])
+    regressor = om.PassiveAggressiveRegressor()
+    flat = (da.from_array(X[:, 0], chunks=30), da.from_array(Y, chunks=30))
+    calls: list[tuple[Any, Any, dict[str, Any], str]] = [
+        (LEARNER, data(), {"classes": 1}, "classes=1; wanted a list of labels"),
+        (regressor, data(), {"classes": [1]}, "classes= is for labels, and PassiveAggressiveRegressor"),
+        (said, data(), {"classes": [-1, 1, 3]}, r"classes=\[-1, 1, 3\], but the parameter says"),
+        (LEARNER, data(), {"shuffle": "no"}, "shuffle='no'; wanted True or False"),
+        (LEARNER, flat, {}, "an array of 1 dimensions; wanted rows of numbers"),
+    ]
+    for learner, given, more, told in calls:
+        with pytest.raises(BadInput, match=told):
+            om.cluster.fit(learner, given, client=client, **more)
+    with pytest.raises(ClusterError, match="target='y' is for data that hold their labels, and y is given"):
+        om.cluster.fit(LEARNER, data(), client=client, target="y")
+    balanced = LEARNER.clone().set_params(class_weight="balanced")
+    sets = [dask.delayed((X, np.c_[Y > 0, X[:, 1] > 0].astype(int)))]
+    with pytest.raises(BadInput, match="^class_weight does not apply to sets of labels"):
+        om.cluster.fit(balanced, sets, client=client)
+
+
+def test_data_that_were_cancelled_are_no_lost_scheduler(client):
+    """The cluster is there; what is gone is a future of the user's."""
+    gone = client.submit(tuple, (X, Y), pure=False)
+    gone.cancel()
+    with pytest.raises(ClusterError, match="the tasks of this run were cancelled: .* data are of another cl"):
+        om.cluster.fit(LEARNER, [gone], client=client)
+
+
+def test_what_no_worker_can_be_given_is_told(client):
+    held = [dask.delayed((X, Y, threading.Lock()))]
+    for call in (
+        lambda: om.cluster.fit(LEARNER, held, client=client),
+        lambda: om.cluster.sweep(LEARNER, {"C": [0.1]}, held, client=client),
+    ):
+        with pytest.raises(BadInput, match="the data cannot be sent to workers .*lock.*; wanted what can be"):
+            call()
+
+
+def test_a_sweep_names_the_partition_that_cannot_be_computed(client):
+    with pytest.raises(ClusterError, match="^partition 2: ZeroDivisionError: "):
+        bad = dask.delayed(lambda: 1 // 0)()
+        om.cluster.sweep(LEARNER, {"C": [0.1]}, [*data(), bad], client=client)
 
 
 def test_sweeps_and_answers_say_what_they_want(client):

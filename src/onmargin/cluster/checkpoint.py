@@ -7,8 +7,9 @@ from typing import NamedTuple, Protocol
 
 from ..errors import BadFile, BadInput, shown
 from ..features.piped import last_step, piped
-from ..interface.apart import Known
+from ..interface.apart import Known, kind_of
 from ..interface.learner import Learner
+from ..protocols.saving.container import encode
 from ..protocols.saving.files import load, notes_of, save
 from .library import Value
 from .report import Report
@@ -111,7 +112,7 @@ def resumed(path: Keeper, facts: dict[str, Value]) -> Checkpoint:
     except (KeyError, TypeError, ValueError) as error:
         raise BadFile(f"{path} is a damaged checkpoint ({shown(str(error))}); begin anew") from None
     for name in sorted(then.keys() | facts.keys()):
-        if then.get(name) != facts.get(name):
+        if _differ(then.get(name), facts.get(name)):
             what, before, now = _other(name, then.get(name), facts.get(name))
             raise BadInput(
                 f"{path} was begun with other {what} ({shown(before)}) than now ({shown(now)}); resume with "
@@ -124,12 +125,21 @@ def _other(name: str, then: Value, now: Value) -> tuple[str, Value, Value]:
     """What differs, by a name that whoever gave it knows: a parameter, of a list the entry."""
     if isinstance(then, dict) and isinstance(now, dict):
         for key in [*then, *now]:
-            if then.get(key) != now.get(key):
+            if _differ(then.get(key), now.get(key)):
                 same = key in ("parameters", "class")
                 return _other(name if same else str(key), then.get(key), now.get(key))
-    if isinstance(then, list) and isinstance(now, list) and len(then) == len(now):
-        return next((name, *pair) for pair in zip(then, now, strict=True) if pair[0] != pair[1])
+    if isinstance(then, list) and isinstance(now, list):
+        if name == "partitions" and len(then) != len(now):
+            return name, len(then), len(now)
+        if len(then) != len(now):
+            return name, then, now
+        return next((name, *pair) for pair in zip(then, now, strict=True) if _differ(*pair))
     return name, then, now
+
+
+def _differ(then: Value, now: Value) -> bool:
+    """As files have them: arrays and random generators by what they hold."""
+    return bool(encode(then) != encode(now))
 
 
 def _known(values: Value) -> Known:
@@ -146,7 +156,8 @@ def require_of(point: Checkpoint, estimator: Learner, partitions: int, where: st
     """Refuse a model that is none of this run, whatever the note beside it says."""
     model, known, report = point.model, point.known, point.report
     same = type(model) is type(estimator) and getattr(model, "n_features_in_", -1) >= known.width
-    if same and estimator.kind == "labels" and not known.sets:  # (it may have grown since)
+    kind = kind_of(estimator)
+    if same and kind == "labels" and not known.sets:  # (it may have grown since)
         same = list(model.known_labels())[: len(known.labels)] == list(known.labels)
-    if not same or (report.kind, len(report.partitions)) != (estimator.kind, partitions):
+    if not same or (report.kind, len(report.partitions)) != (kind, partitions):
         raise BadFile(f"{where} holds another model than the one its run had; begin anew")

@@ -69,6 +69,8 @@ def fitted(
         finished(unpacked(learners[label]), estimator.estimator, epochs) for label in raised(known)
     ]
     made.classes_, made.n_features_in_ = made.label_binarizer_.classes_, known.width
+    if hasattr(made.estimators_[0], "feature_names_in_"):
+        made.feature_names_in_ = made.estimators_[0].feature_names_in_
     return made
 
 

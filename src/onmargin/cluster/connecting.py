@@ -16,6 +16,7 @@ from .library import Client, distributed
 LOCAL = "local"
 PORT = 8786  # of a scheduler, unless told
 WAITS = 10  # seconds for the scheduler to answer
+MOST, MOST_A_CORE = 64, 16  # workers on this machine: nothing can stop their start, which takes time for each
 
 
 @contextmanager
@@ -73,9 +74,12 @@ def local_workers(address: str) -> int | None:
         return None
     if not colon:
         return os.cpu_count() or 1
-    if not number.isdecimal() or int(number) < 1:
-        raise BadInput(f"the cluster {shown(address)}; wanted local:N with N workers, at least 1")
-    return int(number)
+    most = max(MOST, MOST_A_CORE * (os.cpu_count() or 1))
+    if not number.isdecimal() or not 1 <= (count := int(number[:9])) <= most:
+        raise BadInput(
+            f"the cluster {shown(address)}; wanted local:N with N workers, at least 1 and here at most {most}"
+        )
+    return count
 
 
 def _client(address: str) -> Client:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..errors import ClusterError, OnmarginError
+from ..errors import BadInput, ClusterError, OnmarginError
 from ..interface.apart import Known, begun, kind_of
 from ..interface.learner import Learner
 from ..interface.parameters.draws import seed_of
@@ -35,7 +35,7 @@ from .mixing import (
 from .parcel import Parcel, packed, unpacked
 from .partitions import Partition
 from .report import Epoch, Line, Report, Sample
-from .workers import GONE, Workers, lost
+from .workers import GONE, Workers
 
 
 class Moment(NamedTuple):
@@ -218,7 +218,7 @@ class Engine:
     def _refuse(self, future: Future, part: Partition) -> None:
         """A future that has no result: the scheduler is gone, or the partition cannot be read."""
         if future.status == "cancelled":  # ("lost" is what went with a worker: it is made again)
-            raise lost(self.hint)
+            raise self.workers.cancelled(self.hint)
         if future.status == "error":
             error = future.exception()
             said = str(error) if isinstance(error, ClusterError) else f"{part}: {_reason(error)}"
@@ -252,7 +252,7 @@ class Engine:
     @contextmanager
     def _computing(self, calls: Sequence[Value]) -> Iterator[list[Future]]:
         """Futures of tasks; whatever stops the client (Ctrl-C, too) lets the workers stop as well."""
-        futures: list[Future] = self.client.compute(list(calls))
+        futures = sent(self.client, calls)
         kept = list(futures)[:1]
         try:
             yield futures
@@ -335,6 +335,20 @@ class Ended(Unreadable):
 
     So it is tried once more: a row of kills in one epoch costs time; what ends every worker is told.
     """
+
+
+def sent(client: Client, calls: Sequence[Value]) -> list[Future]:
+    """Futures of tasks; what no other process can be given is refused in one line."""
+    try:
+        return list(client.compute(list(calls)))
+    except TypeError as error:
+        why: BaseException | None = error
+        while why is not None and "pickle" not in str(why):  # (Dask raises others around it)
+            why = why.__cause__ or why.__context__
+        raise BadInput(
+            f"the data cannot be sent to workers ({one_line(why or error)}); wanted what can be pickled: "
+            "make it in the task that needs it"
+        ) from None
 
 
 def _same(before: Learner, after: Learner) -> bool:

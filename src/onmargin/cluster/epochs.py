@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
 from ..errors import BadInput, require_whole, shown
 from ..interface.apart import finished, is_told, refuse_apart
 from ..interface.learner import Learner
+from ..interface.targets.labels import listed
 from ..protocols.saving.files import described
 from ..sources.blocks import require_on_error
 from .checkpoint import SKIP, Keeper, Path, behind, kept_in, require_of, resumed
 from .classes import is_one_vs_rest
 from .engine import Engine, Tell
+from .knowing import announced
 from .library import Value
 from .mixing import require_mixing
 from .partitions import features_of, outline, partitions_of
@@ -69,6 +73,14 @@ def run(
     ):
         require_whole(name, value)
     require_whole("sample", sample, 0)
+    for name, value in (("shuffle", shuffle), ("resume", resume)):
+        if not isinstance(value, bool | np.bool_):
+            raise BadInput(f"{name}={shown(value)}; wanted True or False")
+    if classes is not None and alone is estimator:
+        classes = announced(alone, classes)
+        alone = alone.clone().set_params(classes=classes)  # (`finished` puts its own back)
+    elif classes is not None:
+        classes = listed(classes)
     if resume and checkpoint is None:
         raise BadInput("resume=True goes on from a file; give checkpoint=FILE.onm")
     if tell is not None and not callable(tell):
@@ -84,12 +96,12 @@ def run(
             "target": None if target is None else str(target),
             "partitions": [partition.name for partition in partitions], "data": outline(data, partitions),
             "options": {name: shown(value, 300) for name, value in sorted(options.items())},
-            "classes": None if classes is None else shown(list(classes), 300),
+            "classes": None if classes is None else shown(classes, 300),
             "estimator": described(alone),
         }  # fmt: skip
         skip_by = SKIP if keeper is None else keeper.skip_by
         engine = Engine(client, alone, partitions, on_error, tell, int(epochs), hint, skip_by)
-        if alone is not estimator:
+        if is_one_vs_rest(estimator):
             if keeper is not None:
                 raise BadInput("a learner for each class keeps no checkpoint; leave checkpoint= out")
             engine.look(settings, target, classes)

@@ -16,10 +16,10 @@ from ..interface.apart import Known, kind_of
 from ..interface.learner import Learner
 from ..interface.parameters.fixed import is_unfixed
 from ..interface.tables import bad_row, checked_weights
-from ..interface.targets.labels import check_label, in_order, items, listed
+from ..interface.targets.labels import agreed, check_label, in_order, is_missing, items, listed
 from ..sources.blocks import Block, height
 from .library import Value
-from .mixing import named
+from .mixing import after, named
 from .partitions import Partition, Reader, names_of
 
 SOME = 1000  # rows whose lengths are kept, at least; those of a partition are thinned to no more than twice
@@ -74,33 +74,14 @@ def _summary(partition: Partition, computed: Sequence[Value], asked: Asked) -> S
     found, lengths, counts = Summary(), Lengths(), Counter[Value]()
     names: dict[Value, None] = {}
     several: set[bool] = set()  # has a dict a set of labels?
-    for block in Reader(partition, computed, asked.rows, asked.target):
-        if isinstance(block, list):
-            for x, y, *weight in block:
-                if not weight or _weight(weight[0]) > 0:
-                    names.update(dict.fromkeys(x))
-                    lengths.add([_squared(x)])
-                    if asked.kind == "labels":
-                        several.add(isinstance(y, Mapping))
-                        counts.update(_marked(y) if isinstance(y, Mapping) else [_hashed(y)])
-            if len(several) > 1:
-                raise BadInput("it has sets of labels and single labels; wanted one kind")
-            sets = len(counts) if True in several else None
-            found = found._replace(by_name=True, names=tuple(names), width=len(names), sets=sets)
-            continue
-        weights = checked_weights(block.weights, height(block.rows))
-        seen = np.flatnonzero(weights > 0) if weights.size else np.arange(height(block.rows))
-        width = block.rows.shape[1] if len(getattr(block.rows, "shape", ())) == 2 else 0
-        if not width:
-            raise BadInput("its rows are no table of numbers; wanted rows of numbers, or dicts of them")
-        found = found._replace(width=max(found.width, width), names=names_of(block.rows))
-        _refuse_nan(block.rows)
-        lengths.add_rows(block, seen)
-        unseen = found.unseen + height(block.rows) - len(seen)
-        found = found._replace(dense=not sp.issparse(block.rows), unseen=unseen)
-        if asked.kind == "labels":
-            found = found._replace(sets=_count(block, seen, counts))
-            found = _with_runs(found, block.targets) if found.sets is None else found
+    for place, block in enumerate(Reader(partition, computed, asked.rows, asked.target)):
+        with after(place * asked.rows):
+            if isinstance(block, list):
+                _look(block, asked, lengths, counts, names, several)
+                sets = len(counts) if True in several else None
+                found = found._replace(by_name=True, names=tuple(names), width=len(names), sets=sets)
+                continue
+            found = _with_block(found, block, asked, lengths, counts)
         if asked.brief and not sp.issparse(block.rows) and lengths.rows >= 2 * SOME:
             break
     strange = [label for label in counts if asked.announced is not None and label not in asked.announced]
@@ -112,6 +93,43 @@ def _summary(partition: Partition, computed: Sequence[Value], asked: Asked) -> S
     return found._replace(
         rows=lengths.rows, squares=tuple(lengths.kept), stride=lengths.stride, labels=tuple(counts.items())
     )
+
+
+def _look(
+    block: list[tuple[Value, ...]], asked: Asked, lengths: Lengths, counts: Counter[Value],
+    names: dict[Value, None], several: set[bool],
+) -> None:  # fmt: skip
+    """Add some dicts up."""
+    for x, y, *weight in block:
+        if not weight or _weight(weight[0]) > 0:
+            names.update(dict.fromkeys(x))
+            lengths.add([_squared(x)])
+            if asked.kind == "labels":
+                several.add(isinstance(y, Mapping))
+                counts.update(_marked(y) if isinstance(y, Mapping) else [_hashed(y)])
+    if len(several) > 1:
+        raise BadInput("it has sets of labels and single labels; wanted one kind")
+
+
+def _with_block(
+    found: Summary, block: Block, asked: Asked, lengths: Lengths, counts: Counter[Value]
+) -> Summary:
+    """And what a block of a table tells."""
+    weights = checked_weights(block.weights, height(block.rows))
+    seen = np.flatnonzero(weights > 0) if weights.size else np.arange(height(block.rows))
+    width = block.rows.shape[1] if len(getattr(block.rows, "shape", ())) == 2 else 0
+    if not width:
+        raise BadInput("its rows are no table of numbers; wanted rows of numbers, or dicts of them")
+    _refuse_nan(block.rows)
+    lengths.add_rows(block, seen)
+    found = found._replace(
+        width=max(found.width, width), names=names_of(block.rows), dense=not sp.issparse(block.rows),
+        unseen=found.unseen + height(block.rows) - len(seen),
+    )  # fmt: skip
+    if asked.kind != "labels":
+        return found
+    found = found._replace(sets=_count(block, seen, counts))
+    return _with_runs(found, block.targets) if found.sets is None else found
 
 
 def _squared(x: Mapping[Value, Value]) -> float:
@@ -133,7 +151,7 @@ def _weight(given: Value) -> float:
 
 
 def _hashed(label: Value) -> Value:
-    if isinstance(label, Hashable):
+    if isinstance(label, Hashable) and not is_missing(label):
         return label
     raise BadInput(
         f"the label is {shown(label)}; wanted a text, a number or a bool (a set of labels: {{label: bool}})"
@@ -150,6 +168,11 @@ def _marked(labels: Mapping[Value, Value]) -> dict[Value, int]:
 def _refuse_nan(rows: Value) -> None:
     """A row that no learner takes is found before any of its partition has a say in what is fixed."""
     values = rows.data if sp.issparse(rows) else np.asarray(rows)
+    if values.dtype.kind == "O":  # (numbers of several kinds, and what pandas has for none)
+        try:
+            values = rows.to_numpy(float, na_value=np.nan) if hasattr(rows, "iloc") else values.astype(float)
+        except (TypeError, ValueError):
+            raise _first_of_none(values, names_of(rows)) from None
     if values.dtype.kind == "f" and not np.isfinite(values).all():
         bad = int(np.flatnonzero(~np.isfinite(values))[0])
         row = np.searchsorted(rows.indptr, bad, "right") - 1 if sp.issparse(rows) else bad // values.shape[1]
@@ -171,9 +194,10 @@ def _count(block: Block, seen: Value, counts: Counter[Value]) -> int | None:
     for some, each in ((y, 0), (y[seen], 1)):  # (a label whose rows all weigh 0 is one too)
         if y.dtype.kind in "biufUSmM":
             values, number = np.unique(some, return_counts=True)
-            counts.update(dict(zip(items(values), (each * number).tolist(), strict=True)))
+            found = dict(zip(items(values), number.tolist(), strict=True))
         else:
-            counts.update({label: each * number for label, number in Counter(items(some)).items()})
+            found = Counter(map(_hashed, items(some)))
+        counts.update({_hashed(label): each * number for label, number in found.items()})
     return None
 
 
@@ -228,6 +252,16 @@ def _square(rows: Value, row: int) -> float:
         return float(own @ own)
 
 
+def _first_of_none(rows: np.ndarray, names: tuple[str, ...] | None) -> BadInput:
+    """The line for the first row with an entry that is no number."""
+    for number, row in enumerate(rows):
+        try:
+            row.astype(float)
+        except (TypeError, ValueError):
+            return _no_number(row, names, number)
+    return BadInput("its rows are no table of numbers; wanted rows of numbers, or dicts of them")
+
+
 def _no_number(row: Value, names: tuple[str, ...] | None, number: int) -> BadInput:
     """The first entry of a row that is none, and its column."""
     for place, value in enumerate(row):
@@ -240,6 +274,15 @@ def _no_number(row: Value, names: tuple[str, ...] | None, number: int) -> BadInp
 
 
 # ---- for the client
+
+
+def announced(estimator: Learner, classes: Value) -> list[Value]:
+    """All labels that the call says there are, which must be those that the learner says."""
+    if kind_of(estimator) != "labels":
+        raise BadInput(f"classes= is for labels, and {type(estimator).__name__} learns none; leave it out")
+    labels = listed(classes)
+    agreed(getattr(estimator, "classes", None), labels)
+    return labels
 
 
 def known_of(summaries: Iterable[tuple[Partition, Summary]], estimator: Learner, classes: Value) -> Known:
@@ -265,13 +308,13 @@ def known_of(summaries: Iterable[tuple[Partition, Summary]], estimator: Learner,
                 f"{partition} has {summary.width} columns, {found[0][0]} {first.width}; wanted as many"
             )
         counts.update(dict(summary.labels))
-    announced = classes if classes is not None else getattr(estimator, "classes", None)
-    labels = in_order(list(counts)) if announced is None else in_order(listed(announced))
+    said = classes if classes is not None else getattr(estimator, "classes", None)
+    labels = in_order(list(counts)) if said is None else in_order(listed(said))
     if first.sets is not None and not labels and first.by_name:
         raise BadInput(
             "no set of labels has a label; wanted {label: bool} in some, or classes= with all of them"
         )
-    if first.sets is not None and announced is None and not first.by_name:
+    if first.sets is not None and said is None and not first.by_name:
         labels = list(range(first.sets))
     return Known(
         sum(summary.rows + summary.unseen for _, summary in found),

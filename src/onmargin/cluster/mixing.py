@@ -15,6 +15,7 @@ from ..interface.apart import kind_of
 from ..interface.learner import Learner
 from ..protocols.merge import merge
 from ..protocols.progressive import progressive
+from ..results.progress import Progress
 from ..results.tally import Tally
 from ..sources.blocks import Block, height
 from .library import Value, distributed
@@ -61,6 +62,17 @@ def named(partition: Partition) -> Iterator[None]:
         raise ClusterError(f"{partition}: {type(error).__name__}: {one_line(error)}") from None
 
 
+@contextmanager
+def after(rows: int) -> Iterator[None]:
+    """Around a block of a partition: its rows count from 0, so an error says how many come before them."""
+    try:
+        yield
+    except OnmarginError as error:
+        if not rows:
+            raise
+        raise BadInput(f"after {rows:,} rows: {error}") from None
+
+
 # Partitions that are read on, block by block, in the process of a worker; one that is not here (another
 # worker had it, or it was killed) is read from its beginning again.
 _OPEN: dict[tuple[str, int, int], Reader] = {}
@@ -99,24 +111,35 @@ def learn_blocks(
     learner: Learner, blocks: Iterable[Examples], job: Job, stretch: Stretch, number: int
 ) -> Sum:
     """Answer and learn blocks; rows of a block are shuffled by seed, epoch, partition and block alone."""
-    sums, width, numbers = Sum(), learner.n_features_in_, kind_of(learner) == "numbers"
-    tally, trace = Tally(), "full" if numbers else "sums"
+    sums, numbers = Sum(), kind_of(learner) == "numbers"
+    tally = Tally()
     for place, block in enumerate(blocks, stretch.first):
-        some = shuffled(block, job, stretch.epoch, number, place) if job.shuffle else block
-        if isinstance(some, list):
-            some = [example for example in some if len(example) < 3 or example[2] > 0]  # others are no round
-            if not some:
-                continue
-            run = progressive(learner, some, trace=trace)
-        elif height(some.rows):
-            some = widened(some, width)
-            run = progressive(learner, some.rows, some.targets, sample_weight=some.weights, trace=trace)
-        else:
+        with after(place * job.rows):
+            try:
+                some = shuffled(block, job, stretch.epoch, number, place) if job.shuffle else block
+                run = _learn_block(learner, some, numbers)
+            except OnmarginError:
+                if job.shuffle:  # (in its order, so that a bad row has its own number)
+                    _learn_block(learner, block, numbers)
+                raise
+        if run is None:
             continue
         sums = sums.plus(Sum(run.rounds, run.mistakes, run.updates, run.totals.loss))
         if numbers:
             tally.add(run)
     return sums._replace(gap=tally.total, idle=tally.idle, level=tally.level)
+
+
+def _learn_block(learner: Learner, block: Examples, numbers: bool) -> Progress | None:
+    """Answer and learn its examples; None: there is none."""
+    trace = "full" if numbers else "sums"
+    if isinstance(block, list):
+        some = [example for example in block if len(example) < 3 or example[2] > 0]  # others are no round
+        return progressive(learner, some, trace=trace) if some else None
+    if not height(block.rows):
+        return None
+    block = widened(block, learner.n_features_in_)
+    return progressive(learner, block.rows, block.targets, sample_weight=block.weights, trace=trace)
 
 
 def shuffled(block: Examples, job: Job, epoch: int, number: int, place: int) -> Examples:

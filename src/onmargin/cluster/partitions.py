@@ -10,12 +10,14 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..errors import BadInput, shown
+from ..interface.tables import checked_weights
 from ..sources.blocks import Block, as_wide, height, regrouped
 from ..sources.parts import Part, split
 from .library import Task, Value, dask, delayed_kind, distributed
 
 WANTED = (
-    "Dask arrays (X, y), a Dask dataframe with target=, a Dask bag of (x, y), delayed blocks (X, y), or paths"
+    "Dask arrays (X, y), a Dask dataframe with target=, a Dask bag of (x, y), a list of delayed blocks "
+    "(X, y), or paths"
 )
 
 Examples = Block | list[tuple[Value, ...]]
@@ -61,6 +63,7 @@ def partitions_of(
         raise BadInput(f"got {shown(type(data).__name__)}; wanted {WANTED}")
     if labelled or len(parts) > 1:
         _refuse_target(parts, target)
+    refuse_dimensions(parts[0])
     columns = [_in_parts(part) for part in parts]
     counts = {len(column) for column in columns}
     if len(counts) > 1:
@@ -105,10 +108,7 @@ def _refuse_target(parts: Sequence[Value], target: Value) -> None:
     if len(parts) > 3:
         raise BadInput(f"got {len(parts)} collections; wanted X, y and perhaps weights")
     if len(parts) > 1:
-        if target is not None:
-            raise BadInput(
-                f"target={shown(target)} is for data that hold their labels, and y is given; leave one out"
-            )
+        _refuse_twice(target)
         return
     if target is None and hasattr(parts[0], "columns"):
         raise BadInput("a dataframe alone does not tell its labels; give target=COLUMN, or (X, y)")
@@ -118,6 +118,20 @@ def _refuse_target(parts: Sequence[Value], target: Value) -> None:
         raise BadInput(
             f"there is no column {shown(target)}; the columns are {shown(list(parts[0].columns), 100)}"
         )
+
+
+def _refuse_twice(target: Value) -> None:
+    """Of data that come with y."""
+    if target is not None:
+        raise BadInput(
+            f"target={shown(target)} is for data that hold their labels, and y is given; leave one out"
+        )
+
+
+def refuse_dimensions(rows: Value) -> None:
+    """Of a Dask array: rows of numbers are a table."""
+    if hasattr(rows, "chunks") and rows.ndim != 2:
+        raise BadInput(f"an array of {rows.ndim} dimensions; wanted rows of numbers, two dimensions")
 
 
 def _in_parts(collection: Value) -> list[Task]:
@@ -158,9 +172,12 @@ class Reader:
 
 def _framed(block: Block) -> Block:
     """Raw columns (features=None) as a frame, which a learner takes by name as a Pipeline does."""
-    if hasattr(block.rows, "to_pandas"):
-        return block._replace(rows=block.rows.to_pandas())
-    return block
+    return block._replace(rows=as_frame(block.rows))
+
+
+def as_frame(table: Value) -> Value:
+    """A table of pyarrow or Polars as one of pandas; any other as it is."""
+    return table.to_pandas() if hasattr(table, "to_pandas") else table
 
 
 def _cut(computed: Sequence[Value], rows: int, target: Value) -> Iterator[Examples]:
@@ -199,7 +216,10 @@ def _block(found: Value, target: Value) -> Block:
     """A table with its targets and weights."""
     if isinstance(found, Block):
         return found
-    if not isinstance(found, tuple):
+    if isinstance(found, tuple):
+        _refuse_twice(target)
+    else:
+        found = as_frame(found)
         if target is None:
             return Block(plain(found), None)
         if target not in getattr(found, "columns", ()):
@@ -208,16 +228,17 @@ def _block(found: Value, target: Value) -> Block:
     if not 2 <= len(found) <= 3:
         raise BadInput(f"it is a tuple of {len(found)}; wanted (X, y) or (X, y, weights)")
     y, weights = found[1], found[2] if len(found) == 3 else None
-    rows = plain(found[0])
+    rows = plain(as_frame(found[0]))
     for name, one in (("y", y), ("weights", weights)):
         if one is not None and height(one) != height(rows):
             raise BadInput(f"X has {height(rows)} rows and {name} {height(one)}; wanted one each")
+    if weights is not None:
+        weights = checked_weights(np.ravel(np.asarray(weights)), height(rows))
     if y is None:
-        return Block(rows, None, None if weights is None else np.asarray(weights, float).ravel())
+        return Block(rows, None, weights)
     y = y.to_numpy() if hasattr(y, "to_numpy") else y
     y = y if sp.issparse(y) else np.asarray(y)
     y = y.ravel() if y.ndim == 2 and y.shape[1] == 1 and not sp.issparse(y) else y
-    weights = None if weights is None else np.asarray(weights, float).ravel()
     return Block(rows, sp.csr_matrix(y) if sp.issparse(y) else y, weights)
 
 

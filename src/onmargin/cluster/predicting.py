@@ -14,7 +14,17 @@ from ..sources.blocks import height
 from ..sources.by_name import format_of, module_of
 from .library import Value, dask
 from .mixing import named
-from .partitions import Partition, Reader, are_paths, features_of, partitions_of, plain, widened
+from .partitions import (
+    Partition,
+    Reader,
+    are_paths,
+    as_frame,
+    features_of,
+    partitions_of,
+    plain,
+    refuse_dimensions,
+    widened,
+)
 
 METHODS = ("predict", "decision_function", "predict_proba")
 
@@ -35,9 +45,8 @@ def predict(
     if hasattr(model, "__sklearn_is_fitted__") and not model.__sklearn_is_fitted__():
         raise BadInput(f"this {type(model).__name__} has learned nothing yet; fit it first")
     kept = dask.delayed(model, pure=False, traverse=False)
-    if dask.is_dask_collection(data) and hasattr(data, "chunks") and getattr(data, "ndim", 0) != 2:
-        raise BadInput(f"an array of {data.ndim} dimensions; wanted rows of numbers, two dimensions")
     if dask.is_dask_collection(data) and hasattr(data, "chunks"):
+        refuse_dimensions(data)
         return _of_array(kept, model, data, method)
     if dask.is_dask_collection(data) and hasattr(data, "map_partitions"):
         frame = hasattr(data, "columns")
@@ -91,6 +100,7 @@ def _answers(rows: Value, model: Value, method: str, target: Value = None) -> Va
             )
         dicts = (x[0] if isinstance(x, tuple | list) else x for x in rows)
         return [getattr(model, one)({name: x[name] for name in x if name != target}) for x in dicts]
+    rows = as_frame(rows)
     table = (
         rows.drop(columns=[target], errors="ignore") if target is not None and hasattr(rows, "drop") else rows
     )

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 import scipy.sparse as sp
 
-from ..errors import BadInput
+from ..errors import BadInput, ClusterError
 from ..protocols.sweep import configurations, judge_of
 from ..protocols.sweep import sweep as sweep_here
 from ..results.sweep_result import SweepResult
-from ..sources.blocks import joined
+from ..sources.blocks import Block, height, joined
 from .checkpoint import behind
-from .engine import result_of
+from .engine import result_of, sent
 from .library import Client, Value, dask
 from .mixing import named
 from .partitions import Examples, Partition, Reader, features_of, partitions_of
@@ -42,9 +43,13 @@ def sweep(
         done = _spread(client, parts, model, configs, target, {"scored_by": scored_by, "scoring": scoring})
         lines: list[Value] = []
         kind, in_lanes = "labels", 0
-        for future in done:
-            rows, kind, lanes = result_of(client.submit(_lines, future, pure=False), "the sweep")
-            lines, in_lanes = lines + rows, in_lanes + lanes
+        try:
+            for future in done:
+                rows, kind, lanes = result_of(client.submit(_lines, future, pure=False), "the sweep")
+                lines, in_lanes = lines + rows, in_lanes + lanes
+        except ClusterError:
+            _blame(client, parts)
+            raise
 
     def make(number: int) -> Value:
         with scheduler_lost("sweep anew"):
@@ -69,7 +74,15 @@ def _spread(
     kept = dask.delayed(model, pure=False, traverse=False)
     groups = [configs[at : at + TOGETHER] for at in range(0, len(configs), TOGETHER)]
     calls = [dask.delayed(_swept, pure=False)(alone, computed, kept, group, target, how) for group in groups]
-    return list(client.compute(calls))
+    return sent(client, calls)
+
+
+def _blame(client: Client, parts: Sequence[Partition]) -> None:
+    """Name the partition that cannot be computed, if it is that: a sweep waits for all of them at once."""
+    for part in parts:
+        for future in client.compute(part.waits or []):
+            with named(part):
+                future.result()
 
 
 def _swept(
@@ -87,6 +100,8 @@ def _swept(
             blocks += map(_told, Reader(part, found, 8192, target))
     if not blocks:
         raise BadInput("no partition holds an example")
+    if len({block.weights is None for block in blocks if not isinstance(block, list)}) > 1:
+        blocks = [block if block.weights is not None else _weighed(block) for block in blocks]
     if len({sp.issparse(block.rows) for block in blocks if not isinstance(block, list)}) > 1:
         blocks = [block._replace(rows=sp.csr_matrix(block.rows)) for block in blocks]
     grids = [{name: [value] for name, value in config.items()} for config in configs]
@@ -98,6 +113,11 @@ def _swept(
             model, grids, whole.rows, whole.targets, sample_weight=whole.weights, threads=1, **how
         )
     return done.rows, done.kind, done.in_lanes, [done.model(number) for number in range(len(done.rows))]
+
+
+def _weighed(block: Block) -> Block:
+    """A block beside others that have weights: its rows weigh 1."""
+    return block._replace(weights=np.ones(height(block.rows)))
 
 
 def _told(block: Examples) -> Examples:

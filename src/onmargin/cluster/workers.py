@@ -74,6 +74,15 @@ class Workers:
                 )
         self.known.update(new)
 
+    def cancelled(self, hint: str) -> ClusterError:
+        """The line for tasks that are no more: their scheduler is gone, or they were taken away."""
+        if self.client.status != "running":
+            return lost(hint)
+        return ClusterError(
+            "the tasks of this run were cancelled: the cluster was restarted, or the data are of another "
+            f"client, or were cancelled; {hint}"
+        )
+
 
 GONE = CancelledError, distributed.comm.CommClosedError, TimeoutError, ConnectionError
 

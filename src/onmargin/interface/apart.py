@@ -90,7 +90,6 @@ def begun(estimator: Some, known: Known) -> Some:
     if learner._averages_fits:
         learner.set_params(average=True)
     if isinstance(learner, Classifier) and isinstance(learner.class_weight, str) and known.labels:
-        learner._targets().weighting()  # (refused for sets)
         learner.set_params(class_weight=known.balanced())
     slots = None if known.names is None else Slots(known.names)
     learner._columns = Columns(slots, known.by_name, 0 if known.by_name else known.width)
@@ -105,6 +104,8 @@ def begun(estimator: Some, known: Known) -> Some:
             else targets.read(_array(known.labels), len(known.labels))
         )
         targets.adopt(y, False)
+    if isinstance(learner, Classifier):
+        learner._targets().weighting()  # (refused for sets)
     learner._check_parameters()  # (costs have a row for each label)
     learner._expect(known.rows)
     model = learner._new_model(known.width)
@@ -121,7 +122,7 @@ def finished(learner: Some, estimator: Some, passes: int) -> Some:
     """The learner as `fit` would leave it: with the parameters of the one it was begun like."""
     found = learner.clone(include_attributes=True)
     model = found._fitted()
-    names = [name for name in ("average", "class_weight") if name in found.get_params(deep=False)]
+    names = [name for name in ("average", "class_weight", "classes") if name in found.get_params(deep=False)]
     found.set_params(**{name: getattr(estimator, name) for name in names})
     found._begun = lasting(found)
     if found._averages_fits:
