@@ -68,7 +68,10 @@ def partitions_of(
     counts = {len(column) for column in columns}
     if len(counts) > 1:
         many = ", ".join(str(len(column)) for column in columns)
-        raise BadInput(f"X, y (and weights) have {many} partitions; wanted as many each; rechunk them alike")
+        raise BadInput(
+            f"X, y (and weights) have {many} partitions; wanted as many each; rechunk them alike "
+            "(frames: repartition)"
+        )
     return [Partition(n, "", waits=list(pieces)) for n, pieces in enumerate(zip(*columns, strict=True))]
 
 
