@@ -91,6 +91,42 @@ def test_long_rows_are_learned_as_sparse_ones_are(learner: Any) -> None:
         np.testing.assert_allclose(models[0].coef_, models[1].coef_, rtol=1e-9, atol=1e-12)
 
 
+def test_the_average_in_single_precision_leaves_a_column_of_zeros_alone() -> None:
+    """What rounding took off a weight once is not added to its average again in every round."""
+    draw = np.random.default_rng(0)
+    X = draw.standard_normal((5000, 20))
+    X[50:, 1:11] = 0.0
+    y = np.where(X[:, 0] + 0.5 * draw.standard_normal(5000) > 0, 1, -1)
+    learner = om.FTRLClassifier(intercept_scaling=1.0, rate=0.1, adagrad_delta=1.0, average=True)
+    exact = learner.clone().partial_fit(X, y, classes=[-1, 1])
+    learner.set_params(dtype="float32")
+    for table in (X.astype(np.float32), sp.csr_matrix(X.astype(np.float32))):
+        model = learner.clone().partial_fit(table, y, classes=[-1, 1])
+        np.testing.assert_allclose(model.coef_[:, 1:11], exact.coef_[:, 1:11], rtol=5e-6)
+
+
+ONE_LABEL = {
+    "pegasos": om.Pegasos(lam=0.01, average=True, batch_size=7, multiclass="one_vs_all"),
+    "pa1": om.PassiveAggressiveClassifier(),
+    "arow": om.AROW(),
+}
+
+
+@pytest.mark.parametrize("name", ONE_LABEL)
+def test_sets_of_one_label_are_learned_from_long_rows(name: str) -> None:
+    """One output, kept as several are: an array of one column lies both ways at once."""
+    X, _ = _stream(70, 2)
+    learner, sets = ONE_LABEL[name].clone().set_params(intercept_scaling=1.0), X[:, :1] > 0
+    dense = learner.clone().partial_fit(X, sp.csr_matrix(sets.astype(int)))
+    sparse = learner.clone().partial_fit(sp.csr_matrix(X), sp.csr_matrix(sets.astype(int)))
+    np.testing.assert_allclose(dense.coef_, sparse.coef_, rtol=1e-9, atol=1e-12)
+    scores = np.ravel(dense.decision_function(X))
+    np.testing.assert_allclose(scores, np.ravel(X @ dense.coef_.T + dense.intercept_), rtol=1e-9, atol=1e-9)
+    assert dense.coef_.shape == (1, 70)
+    separate = name == "pegasos"  # (others set labels against each other, and there is only one)
+    assert (np.abs(dense.coef_).max() > 0.001) == separate
+
+
 @pytest.mark.parametrize("learner", LEARNERS, ids=NAMES)
 def test_a_long_row_that_is_refused_leaves_every_array_as_it_was(learner: Any) -> None:
     X, y = _stream(200, 11)

@@ -9,12 +9,11 @@ import numpy as np
 from ..compiled.parts import Part, specialise
 from ..compiled.rows import Rows
 from ..compiled.threads import in_threads
-from ..features.tables import is_wide
 from ..learn import rounds
 from ..learn.spaces import arrays as storage
 from ..learn.spaces import linear
 from ..learn.vocabulary import NONE
-from .by_class import by_class
+from .by_class import by_class, lies_by_class
 
 if TYPE_CHECKING:
     from .weights import Model
@@ -53,6 +52,6 @@ def _asked(model: Model, rows: Rows, averaged: bool) -> tuple[Part, Any]:
             return model.row.answerer(), space
     weights = model.mean_weights() if averaged else model.weights()
     weights = np.ascontiguousarray(weights, dtype=space.weights.dtype)
-    if model.start.many and is_wide(rows):
+    if lies_by_class(model, rows):
         weights = by_class(weights, model.start.outputs)
     return specialise(rounds.answer, score=linear.score), linear.Linear(weights, weights[:0], NONE)

@@ -16,11 +16,16 @@ if TYPE_CHECKING:
     from .weights import Model
 
 
+def lies_by_class(model: Model, rows: Rows) -> bool:
+    """Are these rows taken class by class? (One output alone would lie both ways at once.)"""
+    return model.start.many and model.start.outputs > 1 and is_wide(rows)
+
+
 @contextmanager
 def laid_out(model: Model, rows: Rows) -> Iterator[Any]:
     """The arrays to learn these rows with; what they come to is the model's."""
     space = model.row.space
-    if not model.start.many or not space.either_way or not is_wide(rows):
+    if not space.either_way or not lies_by_class(model, rows):
         yield model.space
         return
     mine, outputs = model.space._asdict(), model.start.outputs

@@ -80,11 +80,11 @@ def shift(space, slot, k, change, gradient, delta):
     put(space.theta, slot, k, theta)
     put(space.squares, slot, k, squares)
     put(space.weights, slot, k, after)
-    return after - before
+    return entry(space.weights, slot, k) - before  # (as it is kept: in single precision not `after`)
 
 
 @part
-def shift_too(space, slot, k, change, gradient, delta, clock):
+def shift_averaged(space, slot, k, change, gradient, delta, clock):
     """The same where an average is kept."""
     moved = shift(space, slot, k, change, gradient, delta)
     put(space.drift, slot, k, entry(space.drift, slot, k) + clock * moved)
@@ -102,11 +102,11 @@ def move_adagrad(space, rows, now, pull, step, margin, hyper):
             if space.drift.size:
                 for j in range(start, stop):
                     slot, value = item(rows, now.row, j)
-                    shift_too(
+                    shift_averaged(
                         space, slot, k, step * (way * value), gradient * (way * value), delta, now.clock
                     )
                 z = way * rows.bias
-                shift_too(space, last, k, step * z, gradient * z, delta, now.clock)
+                shift_averaged(space, last, k, step * z, gradient * z, delta, now.clock)
             else:
                 for j in range(start, stop):
                     slot, value = item(rows, now.row, j)

@@ -90,7 +90,7 @@ def shift_slot(space, slot, k, gain, value, weight):
 
 
 @part
-def shift_too(space, slot, k, gain, value, weight, clock):
+def shift_averaged(space, slot, k, gain, value, weight, clock):
     """The same where an average is kept."""
     change = shift_slot(space, slot, k, gain, value, weight)
     put(space.drift, slot, k, entry(space.drift, slot, k) + clock * change)
@@ -108,8 +108,8 @@ def move(space, rows, now, pull, step, margin, hyper):
             if space.drift.size:
                 for j in range(start, stop):
                     slot, value = item(rows, now.row, j)
-                    shift_too(space, slot, k, gain, value, weight, now.clock)
-                shift_too(space, last, k, gain, rows.bias, weight, now.clock)
+                    shift_averaged(space, slot, k, gain, value, weight, now.clock)
+                shift_averaged(space, last, k, gain, rows.bias, weight, now.clock)
             else:
                 for j in range(start, stop):
                     slot, value = item(rows, now.row, j)

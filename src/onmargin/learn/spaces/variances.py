@@ -75,7 +75,7 @@ def shift(space, slot, k, value, factor, beta):
 
 
 @part
-def shift_too(space, slot, k, value, factor, beta, clock):
+def shift_averaged(space, slot, k, value, factor, beta, clock):
     """The same where an average is kept."""
     change = shift(space, slot, k, value, factor, beta)
     put(space.drift, slot, k, entry(space.drift, slot, k) + clock * change)
@@ -92,8 +92,8 @@ def shift_all(space, rows, now, pull, step, beta):
             if space.drift.size:
                 for j in range(start, stop):
                     slot, value = item(rows, now.row, j)
-                    shift_too(space, slot, k, value, factor, beta, now.clock)
-                shift_too(space, last, k, rows.bias, factor, beta, now.clock)
+                    shift_averaged(space, slot, k, value, factor, beta, now.clock)
+                shift_averaged(space, last, k, rows.bias, factor, beta, now.clock)
             else:
                 for j in range(start, stop):
                     slot, value = item(rows, now.row, j)
