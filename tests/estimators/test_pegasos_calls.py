@@ -15,6 +15,7 @@ import onmargin as om
 from onmargin.errors import BadInput
 
 from ..oracles_pegasos import crammer_singer, hypotheses, objective
+from ..soaking import either
 from ..students import PLAIN
 
 DRAW = np.random.default_rng(3)
@@ -264,3 +265,16 @@ def test_loop_of_the_text_with_a_scaled_constant_coordinate():
     model = learner(average=False, intercept_scaling=2.0, batch_size=4).partial_fit(X, Y)
     w = hypotheses(np.c_[X, np.full(60, 2.0)], Y, 0.1, batch=4)[-1, 0]
     np.testing.assert_allclose(weights(model)[0], w * [1, 1, 1, 1, 2], atol=1e-9)
+
+
+def test_what_a_batch_adds_is_held_back_to_the_last_bit_from_sparse_rows_too():
+    """Classes that only the batch at hand has touched score 0, as those do that nobody has: ties are many."""
+    for seed in range(either(40, 400)):
+        draw = np.random.default_rng(seed)
+        rows = draw.normal(size=(120, 20)) * (draw.random((120, 20)) < 0.15)
+        y = draw.integers(0, 10, 120)
+        expected = hypotheses(rows, y, 0.1, crammer_singer, 10, batch=20)[-1]
+        for table in (rows, sp.csr_matrix(rows)):
+            model = learner(batch_size=20, average=False, fit_intercept=False, classes=None)
+            model.partial_fit(table, y, classes=np.arange(10))
+            np.testing.assert_allclose(model.coef_, expected, rtol=1e-9, atol=1e-12)

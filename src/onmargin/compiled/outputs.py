@@ -14,7 +14,7 @@ from numba.extending import overload
 from . import lanes
 from .by_class import add_by_class, add_score_by_class, score_by_class
 from .parts import OPTIONS, part
-from .rows import axpy, dot, foresee, item, leap, row_sum_of, span, stretch
+from .rows import axpy, dot, foresee, is_dense, item, leap, row_sum_of, span, stretch
 
 _INLINED: Any = {**OPTIONS, "forceinline": True}
 
@@ -53,6 +53,15 @@ def add_scores(rows, row, weights, scores, factor):
         scores[0] += factor * total
     else:
         add_score_many(rows, row, weights, scores, factor)
+
+
+@part
+def add_stamped_scores(rows, row, weights, stamp, mark, scores, factor):
+    """`add_scores` of the slots that bear the stamp `mark` alone: the weights of others count as 0."""
+    if weights.ndim == 1 or is_dense(rows):
+        _add_stamped_singly(rows, row, weights, stamp, mark, scores, factor)
+    else:
+        _add_stamped_side_by_side(rows, row, weights, stamp, mark, scores, factor)
 
 
 @part
@@ -221,6 +230,37 @@ def _add_score_side_by_side(rows, row, weights, scores, factor):
         lanes.store(scores, group, lanes.plus_times(lanes.load(scores, group), left, factor))
         lanes.store(scores, group + beside, lanes.plus_times(other, right, factor))
         group += 16
+
+
+@part
+def _add_stamped_side_by_side(rows, row, weights, stamp, mark, scores, factor):
+    """Summed as `_totals` does: what is all there is of a score is taken off it to the last bit."""
+    start, stop = span(rows, row)
+    flat, width, last = lanes.flattened(weights), weights.shape[1], weights.shape[0] - 1
+    for group in range(0, width, 8):
+        bias = rows.bias if stamp[last] == mark else 0.0
+        total = lanes.plus_times(lanes.nothing(), lanes.load(flat, last * width + group), bias)
+        other = lanes.nothing()
+        for j in range(start, stop):
+            slot, value = item(rows, row, j)
+            held = value if stamp[slot] == mark else 0.0
+            added = lanes.plus_times(total, lanes.load(flat, np.int64(slot) * width + group), held)
+            total, other = other, added  # (every other entry, in turn)
+        total = lanes.plus_times(total, other, 1.0)
+        lanes.store(scores, group, lanes.plus_times(lanes.load(scores, group), total, factor))
+
+
+@part
+def _add_stamped_singly(rows, row, weights, stamp, mark, scores, factor):
+    start, stop = span(rows, row)
+    last = weights.shape[0] - 1
+    for k in range(weights.size // weights.shape[0]):
+        total = rows.bias * entry(weights, last, k) if stamp[last] == mark else 0.0
+        for j in range(start, stop):
+            slot, value = item(rows, row, j)
+            if stamp[slot] == mark:
+                total += entry(weights, slot, k) * value
+        scores[k] += factor * total
 
 
 @part

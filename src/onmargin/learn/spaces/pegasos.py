@@ -3,7 +3,8 @@
 Nothing is ever shrunk: the factor follows from the round, so a step costs O(nonzeros). z is kept as
 sigma nu, because projecting w on a ball scales z; the average of w_1 .. w_T follows from
 a nu + drift = sum_t z_t / (t - 1), a by harmonic numbers. In mini-batches t counts batches, and what
-a batch adds is held back from its own scores (`pending`, valid where `stamp` bears its number).
+a batch adds is held back from its own scores (`pending`, valid where `stamp` bears its number; a batch that
+begins with a dense row clears all of it, and the last stamp alone says so: its number and a half).
 Shalev-Shwartz, Singer, Srebro & Cotter 2011; the lazy forms are ours.
 """
 
@@ -15,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...compiled.lanes import flattened
-from ...compiled.outputs import add_rows, add_scores, entry, pulled, put, score_round
+from ...compiled.outputs import add_rows, add_scores, add_stamped_scores, entry, pulled, put, score_round
 from ...compiled.parts import formula, part
 from ...compiled.rows import is_dense, item, span
 from ..series import harmonic
@@ -138,21 +139,12 @@ def suffix_start(ledger, t, suffix, anchor):
 
 
 @part
-def hold_back(rows, row, pending, stamp, t, scores, outputs):
-    """scores -= what the batch at hand has added so far."""
-    last = stamp.shape[0] - 1
-    if stamp[last] == t + WHOLE:
+def hold_back(rows, row, pending, stamp, t, scores):
+    """scores -= what the batch at hand has added so far, in the order of the sum: 0 may remain."""
+    if stamp[stamp.shape[0] - 1] == t + WHOLE:
         add_scores(rows, row, pending, scores, -1.0)
-        return
-    start, stop = span(rows, row)
-    for j in range(start, stop + 1):
-        slot, value = np.uint64(last), rows.bias
-        if j < stop:
-            place, value = item(rows, row, j)
-            slot = np.uint64(place)
-        if stamp[slot] == t:
-            for k in range(outputs):
-                scores[k] -= entry(pending, slot, k) * value
+    else:
+        add_stamped_scores(rows, row, pending, stamp, t, scores, -1.0)
 
 
 @part
@@ -161,7 +153,7 @@ def score(space, rows, now, hyper, scores):
     t = turn(now.clock, hyper.numbers[BATCH])
     space.notes[0] = score_round(rows, now, space.weights, scores)
     if space.pending.size and space.ledger[PEGASOS_LAST] == t:
-        hold_back(rows, now.row, space.pending, space.stamp, t, scores, hyper.outputs)
+        hold_back(rows, now.row, space.pending, space.stamp, t, scores)
     factor = factor_at(space.ledger, t, hyper.numbers[RADIUS] * hyper.numbers[LAM], hyper.numbers[LAM])
     for k in range(hyper.outputs):
         scores[k] *= factor
@@ -384,7 +376,10 @@ def settle(arrays, hyper, clock):
 
 
 def unprojected(arrays, hyper):
-    """A projection may scale all of nu, a suffix average copies all of it."""
+    """A projection may scale all of nu, a suffix average copies all of it.
+
+    (A batch that begins with a dense row clears all of `pending`: only sparse rows are taken to be local.)
+    """
     return not arrays.early.size and hyper.numbers[RADIUS] == math.inf
 
 
