@@ -23,13 +23,14 @@ def reduced(vectors: list[np.ndarray | None], shares: list[float]) -> np.ndarray
 
 
 def mean(vectors: list[np.ndarray | None], shares: list[float]) -> np.ndarray | None:
-    """Of several vectors in shares; where nobody has one, all have the same."""
+    """Of several vectors in shares, as steps from the first; where nobody has a share, all have the same."""
     some = [(v, share) for v, share in zip(vectors, shares, strict=True) if v is not None]
     if not some:
         return None
     each = np.array([share for _, share in some])
     each = each / each.sum() if each.any() else np.ones(len(some)) / len(some)
-    return np.asarray(sum(share * v for share, (v, _) in zip(each, some, strict=True)))
+    first = some[0][0]
+    return np.asarray(first + sum(share * (v - first) for share, (v, _) in zip(each, some, strict=True)))
 
 
 def perceptrons(

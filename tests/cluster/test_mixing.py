@@ -8,6 +8,7 @@ import dask
 import dask.array as da
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from distributed import Client, LocalCluster
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -238,6 +239,42 @@ def test_separable_data_converge_and_the_run_ends(client):
     text = str(done.report)
     assert "in sequence" in text and all(len(line) <= 80 for line in text.splitlines())
     assert set(done.report.by_worker()) <= {"0", "1"} and len(done.report.by_partition()) == 3
+
+
+@pytest.mark.parametrize("count", [3, 5])
+@pytest.mark.parametrize(
+    "estimator",
+    [om.Perceptron(**PLAIN), om.PassiveAggressiveClassifier(random_state=0), om.SecondOrderPerceptron()],
+)
+def test_the_first_epoch_without_an_update_is_the_last(client, estimator, count):
+    """Though thirds and fifths are rounded: what all partitions left as it was is the same after mixing."""
+    y = np.where(X @ [1.0, -1.0, 0.5, 0.2] > 0, 1, -1)
+    rows = X + 3.0 * y[:, None] * np.array([1.0, -1.0, 0.5, 0.2])
+    parts = [(rows[some], y[some]) for some in np.array_split(np.arange(300), count)]
+    done = om.cluster.run(estimator.clone().set_params(random_state=0), delayed(parts), client=client,
+                          epochs=60, sample=0)  # fmt: skip
+    updates = [epoch.sums.updates for epoch in done.report.epochs]
+    assert updates[-1] == 0 and all(updates[:-1]) and 1 < len(updates) < 60
+    assert all((done.model.predict(rows) == y).all() for rows, y in parts)
+
+
+def test_what_no_partition_moved_is_not_sent_after_mixing_either():
+    """Of thousands of weights that are not 0, three partitions move some: so much goes to the next branch."""
+    draw = np.random.default_rng(4)
+    known = Known(9, 1.0, 20_000, labels=(-1, 1), counts=(4, 5))
+    begun_with = begun(om.Perceptron(**PLAIN), known)
+    begun_with.partial_fit(draw.normal(size=(1, 20_000)), [-1])
+    base = packed(begun_with)
+    parts = []
+    for number in range(3):
+        rows = sp.csr_matrix((np.ones(9), draw.integers(0, 20_000, 9), [0, 9]), shape=(1, 20_000))
+        y = -begun_with.predict(rows)  # (a mistake)
+        job = Job("here", "uniform", 8192, None, True, 5)
+        parts.append(learn(Partition(number, "", waits=[0]), [(rows, y)], base, job, Stretch(1)))
+    mixed = mix(base, parts)
+    assert mixed.parcel.size < 4_000 < base.size / 20
+    moved = np.flatnonzero(unpacked(mixed.parcel, base).coef_ != begun_with.coef_)
+    assert 20 < len(moved) <= 27
 
 
 def test_a_report_of_many_workers_is_short():

@@ -9,10 +9,8 @@ from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from typing import NamedTuple
 
-import numpy as np
-
 from ..errors import BadInput, ClusterError, OnmarginError
-from ..interface.apart import Known, begun, kind_of
+from ..interface.apart import Known, begun, kind_of, predict_alike
 from ..interface.learner import Learner
 from ..interface.parameters.draws import seed_of
 from .checkpoint import Checkpoint, Keeper
@@ -122,7 +120,7 @@ class Engine:
             before, number = self.model, len(self.report.epochs) + 1
             line = self._epoch(number)
             self.report.epochs.append(line)
-            self.converged = not line.sums.updates and _same(before, self.model)
+            self.converged = not line.sums.updates and predict_alike(before, self.model)
             if keeper is not None:
                 keeper.save(self.checkpoint())
             self._say(number, len(self.partitions), line)
@@ -349,13 +347,6 @@ def sent(client: Client, calls: Sequence[Value]) -> list[Future]:
             f"the data cannot be sent to workers ({one_line(why or error)}); wanted what can be pickled: "
             "make it in the task that needs it"
         ) from None
-
-
-def _same(before: Learner, after: Learner) -> bool:
-    """Do both answer by the same weights?"""
-    return bool(
-        np.array_equal(before.coef_, after.coef_) and np.array_equal(before.intercept_, after.intercept_)
-    )
 
 
 def _whole(lines: Sequence[Line]) -> list[Line]:

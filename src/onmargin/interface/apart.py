@@ -118,6 +118,11 @@ def begun(estimator: Some, known: Known) -> Some:
     return learner
 
 
+def predict_alike(before: Learner, after: Learner) -> bool:
+    """Have both the same weights for the round to come? (An average goes on to change for many rounds.)"""
+    return bool(np.array_equal(before._fitted().weights(), after._fitted().weights()))
+
+
 def finished(learner: Some, estimator: Some, passes: int) -> Some:
     """The learner as `fit` would leave it: with the parameters of the one it was begun like."""
     found = learner.clone(include_attributes=True)

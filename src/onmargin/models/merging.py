@@ -119,7 +119,11 @@ def _answer_by(model: Model, answers: np.ndarray, width: int) -> None:
 
 
 def _mean(model: Model, parts: Parts, tables: Sequence[np.ndarray]) -> np.ndarray:
-    """The mean of weights, by precision where that is kept (which is then the mean too)."""
+    """The mean of weights, by precision where that is kept (which is then the mean too).
+
+    Steps are averaged, from the first: what all agree on stays as it is to the last bit, which a sum of
+    shares would not.
+    """
     kept = []
     for table, scale in zip(tables, parts.scales, strict=True):
         lines = _kept(table, parts.width)
@@ -127,7 +131,8 @@ def _mean(model: Model, parts: Parts, tables: Sequence[np.ndarray]) -> np.ndarra
         kept.append(lines)
     if is_uncertain(model):
         return _by_precision(model, kept, parts)
-    return np.asarray(sum(share * lines for share, lines in zip(parts.shares, kept, strict=True)))
+    first = kept[0]
+    return np.asarray(first + sum(s * (lines - first) for s, lines in zip(parts.shares, kept, strict=True)))
 
 
 def _kept(array: np.ndarray, width: int) -> np.ndarray:
@@ -145,16 +150,17 @@ def _by_precision(model: Model, tables: Sequence[np.ndarray], parts: Parts) -> n
     spread, width = np.array([scale or 1.0 for scale in parts.scales]), parts.width
     if model.row.space.fields["sigma"].kind == SQUARE:
         return _by_matrices(model, tables, parts, spread)
-    total, sums = np.zeros_like(tables[0]), np.zeros_like(tables[0])
+    total, steps = np.zeros_like(tables[0]), np.zeros_like(tables[0])
     for other, table, share, scale in zip(parts.models, tables, parts.shares, spread, strict=True):
         sigma = _kept(other.space.sigma, width)
         sigma[-1] *= scale**2
         total += share / sigma
-        sums += share * table / sigma
+        steps += share * (table - tables[0]) / sigma
+    mean = np.asarray(tables[0] + steps / total)
     model.space.sigma[:width], model.space.sigma[-1] = 1.0 / total[:-1], 1.0 / total[-1]
     if "theta" in model.row.space.fields:  # w = Sigma theta
-        _put(model.space.theta, sums, width)
-    return np.asarray(sums / total)
+        _put(model.space.theta, mean * total, width)
+    return mean
 
 
 def _by_matrices(model: Model, tables: Sequence[np.ndarray], parts: Parts, spread: np.ndarray) -> np.ndarray:
@@ -162,7 +168,8 @@ def _by_matrices(model: Model, tables: Sequence[np.ndarray], parts: Parts, sprea
     outputs, many, width = model.start.outputs, model.start.many, parts.width
     mean = np.zeros_like(tables[0])
     for k in range(outputs):
-        total, sums = np.zeros((width + 1, width + 1)), np.zeros(width + 1)
+        total, steps = np.zeros((width + 1, width + 1)), np.zeros(width + 1)
+        first = tables[0][:, k] if many else tables[0]
         for other, table, share, scale in zip(parts.models, tables, parts.shares, spread, strict=True):
             stretch = np.ones(width + 1)
             stretch[-1] = scale
@@ -171,14 +178,14 @@ def _by_matrices(model: Model, tables: Sequence[np.ndarray], parts: Parts, sprea
                 other.space.sigma[k][np.ix_(places, places)] * np.outer(stretch, stretch)
             )
             total += share * precision
-            sums += share * precision @ (table[:, k] if many else table)
+            steps += share * precision @ ((table[:, k] if many else table) - first)
         found = np.linalg.inv(total)
         places = np.r_[:width, len(model.space.sigma[k]) - 1]
         model.space.sigma[k][np.ix_(places, places)] = 0.5 * (found + found.T)
         if many:
-            mean[:, k] = found @ sums
+            mean[:, k] = first + found @ steps
         else:
-            mean[:] = found @ sums
+            mean[:] = first + found @ steps
     return mean
 
 
