@@ -20,10 +20,11 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.multiclass import OneVsRestClassifier
 
 import onmargin as om
-from onmargin.cluster.knowing import asked, known_of, summarise
+from onmargin.cluster.knowing import LengthsOfAll, known_of
 from onmargin.cluster.parcel import Change, packed, unpacked
 from onmargin.cluster.partitions import Partition
 from onmargin.cluster.report import Report
+from onmargin.cluster.summary import Lengths, asked, summarise
 from onmargin.errors import BadInput, BadType, ClusterError
 from tests.soaking import either, soaked
 
@@ -355,6 +356,26 @@ def test_sorted_labels_are_counted_over_blocks_and_partitions():
     narrow = summarise(parts[1], [(X[:, :3], Y)], wanted)
     with pytest.raises(BadInput, match="partition 1 has 3 columns, partition 0 4; wanted as many"):
         known_of([found[0], (parts[1], narrow)], LEARNER, None)
+
+
+def test_the_lengths_of_many_rows_are_thinned_and_their_median_kept(monkeypatch):
+    """Partitions of 300 and of 9,000 rows have as much say as they have rows."""
+    draw = np.random.default_rng(6)
+    each = [draw.gamma(2.0, 10.0 * (1 + number % 3), 300 if number % 2 else 9_000) for number in range(12)]
+    summaries = []
+    for squares in each:
+        lengths = Lengths()
+        for at in range(0, len(squares), 1000):
+            lengths.add(squares[at : at + 1000])
+        summaries.append((np.array(lengths.kept), lengths.stride))
+        assert len(lengths.kept) <= 2000 and lengths.rows == len(squares)
+    for most, near in ((1 << 20, 0.03), (3000, 0.06)):
+        monkeypatch.setattr("onmargin.cluster.knowing.MANY", most)
+        whole = LengthsOfAll()
+        for some in summaries:
+            whole.add(*some)
+        assert whole.count == sum(len(kept) for kept, _ in whole.kept) <= most
+        assert whole.median() == pytest.approx(np.median(np.concatenate(each)), rel=near)
 
 
 def test_a_parcel_of_few_changes_is_small_and_exact():

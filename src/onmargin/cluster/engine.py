@@ -15,7 +15,7 @@ from ..interface.learner import Learner
 from ..interface.parameters.draws import seed_of
 from .checkpoint import Checkpoint, Keeper
 from .classes import fitted, learn_classes, of_groups
-from .knowing import asked, known_of, summarise
+from .knowing import known_of
 from .library import Client, Future, Value, dask, distributed
 from .mixing import (
     Job,
@@ -33,6 +33,7 @@ from .mixing import (
 from .parcel import Parcel, packed, unpacked
 from .partitions import Partition
 from .report import Epoch, Line, Report, Sample
+from .summary import asked, summarise
 from .workers import GONE, Workers
 
 

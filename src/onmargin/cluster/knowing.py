@@ -2,278 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from itertools import pairwise
-from typing import NamedTuple
+from collections.abc import Iterable
 
 import numpy as np
-import scipy.sparse as sp
 
-from ..errors import BadInput, as_float, shown
+from ..errors import BadInput
 from ..interface.apart import Known, kind_of
 from ..interface.learner import Learner
-from ..interface.parameters.fixed import is_unfixed
-from ..interface.tables import bad_row, checked_weights
-from ..interface.targets.labels import agreed, check_label, in_order, is_missing, items, listed
-from ..sources.blocks import Block, height
+from ..interface.targets.labels import agreed, in_order, listed
 from .library import Value
-from .mixing import after, named
-from .partitions import Partition, Reader, names_of
+from .partitions import Partition
+from .summary import Summary
 
-SOME = 1000  # rows whose lengths are kept, at least; those of a partition are thinned to no more than twice
-
-
-class Summary(NamedTuple):
-    """What one partition tells of the whole."""
-
-    rows: int = 0  # those that are seen: their weight is above 0
-    unseen: int = 0  # of a table; their labels are known all the same
-    squares: tuple[float, ...] = ()
-    stride: int = 1  # each of them stands for so many rows
-    width: int = 0
-    names: tuple[Value, ...] | None = None
-    by_name: bool = False
-    labels: tuple[tuple[Value, int], ...] = ()
-    sets: int | None = None  # labels that a set may have, where a row has a set
-    runs: int = 0  # stretches of rows with one label
-    ends: tuple[Value, ...] = ()  # the label of the first row, and that of the last
-    dense: bool = False
-
-
-class Asked(NamedTuple):
-    """How much of a partition has to be read for its summary."""
-
-    kind: str
-    rows: int
-    target: Value
-    brief: bool  # the first rows tell all there is to know
-    announced: tuple[Value, ...] | None = None  # all labels there may be
-
-
-def asked(estimator: Learner, classes: Value, rows: int, target: Value) -> Asked:
-    """Labels that nobody announced, their counts, lengths, lam, the width of sparse rows want all of them."""
-    said = classes if classes is not None else getattr(estimator, "classes", None)
-    labels = tuple(listed(said)) if said is not None and estimator.kind == "labels" else None
-    counted = isinstance(getattr(estimator, "class_weight", None), str)
-    rate = getattr(estimator, "lam", 0.0) is None
-    kind = kind_of(estimator)
-    lengths = is_unfixed(estimator.clone())
-    brief = not (rate or counted or lengths) and (kind != "labels" or labels is not None)
-    return Asked(kind, rows, target, brief, labels)
-
-
-def summarise(partition: Partition, computed: Sequence[Value], asked: Asked) -> Summary:
-    """Read a partition (or, where that will do, its first rows) and say what it holds."""
-    with named(partition):
-        return _summary(partition, computed, asked)
-
-
-def _summary(partition: Partition, computed: Sequence[Value], asked: Asked) -> Summary:
-    found, lengths, counts = Summary(), Lengths(), Counter[Value]()
-    names: dict[Value, None] = {}
-    several: set[bool] = set()  # has a dict a set of labels?
-    for place, block in enumerate(Reader(partition, computed, asked.rows, asked.target)):
-        with after(place * asked.rows):
-            if isinstance(block, list):
-                _look(block, asked, lengths, counts, names, several)
-                sets = len(counts) if True in several else None
-                found = found._replace(by_name=True, names=tuple(names), width=len(names), sets=sets)
-                continue
-            found = _with_block(found, block, asked, lengths, counts)
-        if asked.brief and not sp.issparse(block.rows) and lengths.rows >= 2 * SOME:
-            break
-    strange = [label for label in counts if asked.announced is not None and label not in asked.announced]
-    if strange:
-        raise BadInput(
-            f"it has the label {shown(strange[0])}, which is not among the classes {shown(asked.announced)}; "
-            "announce all of them"
-        )
-    return found._replace(
-        rows=lengths.rows, squares=tuple(lengths.kept), stride=lengths.stride, labels=tuple(counts.items())
-    )
-
-
-def _look(
-    block: list[tuple[Value, ...]], asked: Asked, lengths: Lengths, counts: Counter[Value],
-    names: dict[Value, None], several: set[bool],
-) -> None:  # fmt: skip
-    """Add some dicts up."""
-    for x, y, *weight in block:
-        if not weight or _weight(weight[0]) > 0:
-            names.update(dict.fromkeys(x))
-            lengths.add([_squared(x)])
-            if asked.kind == "labels":
-                several.add(isinstance(y, Mapping))
-                counts.update(_marked(y) if isinstance(y, Mapping) else [_hashed(y)])
-    if len(several) > 1:
-        raise BadInput("it has sets of labels and single labels; wanted one kind")
-
-
-def _with_block(
-    found: Summary, block: Block, asked: Asked, lengths: Lengths, counts: Counter[Value]
-) -> Summary:
-    """And what a block of a table tells."""
-    weights = checked_weights(block.weights, height(block.rows))
-    seen = np.flatnonzero(weights > 0) if weights.size else np.arange(height(block.rows))
-    width = block.rows.shape[1] if len(getattr(block.rows, "shape", ())) == 2 else 0
-    if not width:
-        raise BadInput("its rows are no table of numbers; wanted rows of numbers, or dicts of them")
-    _refuse_nan(block.rows)
-    lengths.add_rows(block, seen)
-    found = found._replace(
-        width=max(found.width, width), names=names_of(block.rows), dense=not sp.issparse(block.rows),
-        unseen=found.unseen + height(block.rows) - len(seen),
-    )  # fmt: skip
-    if asked.kind != "labels":
-        return found
-    found = found._replace(sets=_count(block, seen, counts))
-    return _with_runs(found, block.targets) if found.sets is None else found
-
-
-def _squared(x: Mapping[Value, Value]) -> float:
-    """|x|^2 of a dict; what no learner takes is found here, before its partition has a say in anything."""
-    total = 0.0
-    for name, value in x.items():
-        number = float(value) if isinstance(value, bool | np.bool_) else as_float(value)
-        if not math.isfinite(number):
-            raise BadInput(f"feature {shown(name)} is {shown(value)}; wanted a finite number")
-        total += number * number
-    return total
-
-
-def _weight(given: Value) -> float:
-    number = as_float(given)
-    if not 0 <= number < math.inf:
-        raise BadInput(f"the weight is {shown(given)}; wanted a finite number of at least 0")
-    return number
-
-
-def _hashed(label: Value) -> Value:
-    if isinstance(label, Hashable) and not is_missing(label):
-        return label
-    raise BadInput(
-        f"the label is {shown(label)}; wanted a text, a number or a bool (a set of labels: {{label: bool}})"
-    )
-
-
-def _marked(labels: Mapping[Value, Value]) -> dict[Value, int]:
-    """The labels of a set, 1 for each that is in it."""
-    for label in labels:
-        check_label(label)
-    return {label: int(bool(mark)) for label, mark in labels.items()}
-
-
-def _refuse_nan(rows: Value) -> None:
-    """A row that no learner takes is found before any of its partition has a say in what is fixed."""
-    values = rows.data if sp.issparse(rows) else np.asarray(rows)
-    if values.dtype.kind == "O":  # (numbers of several kinds, and what pandas has for none)
-        try:
-            values = rows.to_numpy(float, na_value=np.nan) if hasattr(rows, "iloc") else values.astype(float)
-        except (TypeError, ValueError):
-            raise _first_of_none(values, names_of(rows)) from None
-    if values.dtype.kind == "f" and not np.isfinite(values).all():
-        bad = int(np.flatnonzero(~np.isfinite(values))[0])
-        row = np.searchsorted(rows.indptr, bad, "right") - 1 if sp.issparse(rows) else bad // values.shape[1]
-        raise bad_row(rows if sp.issparse(rows) else values, int(row), names_of(rows) or ())
-
-
-def _count(block: Block, seen: Value, counts: Counter[Value]) -> int | None:
-    """Add the labels of a block up; of sets, say how many labels there are."""
-    y: Value = block.targets
-    if y is None:
-        raise BadInput("it has no labels; wanted one a row")
-    if isinstance(y, list):
-        raise BadInput("its rows have several labels each; wanted an indicator matrix y of 0 and 1")
-    if y.ndim == 2 and y.shape[1] > 1:
-        return int(y.shape[1])
-    y = np.ravel(y)
-    if y.dtype.kind == "f" and not np.isfinite(y).all():
-        raise BadInput("y has a NaN or an infinity; wanted a label a row; drop such rows")
-    for some, each in ((y, 0), (y[seen], 1)):  # (a label whose rows all weigh 0 is one too)
-        if y.dtype.kind in "biufUSmM":
-            values, number = np.unique(some, return_counts=True)
-            found = dict(zip(items(values), number.tolist(), strict=True))
-        else:
-            found = Counter(map(_hashed, items(some)))
-        counts.update({_hashed(label): each * number for label, number in found.items()})
-    return None
-
-
-def _with_runs(found: Summary, targets: Value) -> Summary:
-    """And the runs of the labels that come next."""
-    y = np.ravel(targets)
-    if not y.size:
-        return found
-    begins = not found.ends or found.ends[1] != y[0]
-    ends = (*found.ends[:1], y[-1]) if found.ends else (y[0], y[-1])
-    return found._replace(runs=found.runs + int(begins) + int(np.count_nonzero(y[1:] != y[:-1])), ends=ends)
-
-
-class Lengths:
-    """Some |x|^2 at even distances: every one, then every second, every fourth ... row."""
-
-    def __init__(self) -> None:
-        self.kept: list[float] = []
-        self.rows, self.stride = 0, 1
-
-    def add(self, squares: Sequence[float] | np.ndarray) -> None:
-        """Of the rows that come next."""
-        self.kept += [float(square) for square in squares[-self.rows % self.stride :: self.stride]]
-        self.rows += len(squares)
-        while len(self.kept) > 2 * SOME:
-            self.kept, self.stride = self.kept[::2], 2 * self.stride
-
-    def add_rows(self, block: Block, seen: Value) -> None:
-        """Of the rows of a block; each by itself, without zeros, as `fit` has it."""
-        rows = np.arange(height(block.rows))[seen]
-        which = rows[-self.rows % self.stride :: self.stride]
-        self.kept += [_square(block.rows, int(row)) for row in which]
-        self.rows += len(rows)
-        while len(self.kept) > 2 * SOME:
-            self.kept, self.stride = self.kept[::2], 2 * self.stride
-
-
-def _square(rows: Value, row: int) -> float:
-    if sp.issparse(rows):
-        there = slice(rows.indptr[row], rows.indptr[row + 1])
-        own, columns = rows.data[there], rows.indices[there]
-        if len(columns) > 1 and not (columns[1:] > columns[:-1]).all():  # entries of one column are one
-            own = np.bincount(np.unique(columns, return_inverse=True)[1], own)
-    else:
-        own = rows.iloc[row].to_numpy() if hasattr(rows, "iloc") else rows[row]
-    try:
-        own = np.asarray(own, float)
-    except (TypeError, ValueError):
-        raise _no_number(own, names_of(rows), row) from None
-    own = own[own != 0]
-    with np.errstate(over="ignore", invalid="ignore"):
-        return float(own @ own)
-
-
-def _first_of_none(rows: np.ndarray, names: tuple[str, ...] | None) -> BadInput:
-    """The line for the first row with an entry that is no number."""
-    for number, row in enumerate(rows):
-        try:
-            row.astype(float)
-        except (TypeError, ValueError):
-            return _no_number(row, names, number)
-    return BadInput("its rows are no table of numbers; wanted rows of numbers, or dicts of them")
-
-
-def _no_number(row: Value, names: tuple[str, ...] | None, number: int) -> BadInput:
-    """The first entry of a row that is none, and its column."""
-    for place, value in enumerate(row):
-        try:
-            float(value)
-        except (TypeError, ValueError):
-            column = shown(names[place]) if names else str(place)
-            return BadInput(f"row {number}, column {column}, is {shown(value)}; wanted a number")
-    return BadInput(f"row {number} is {shown(row)}; wanted numbers")
-
-
-# ---- for the client
+MANY = 1 << 20  # lengths that are kept of all partitions; more are thinned
 
 
 def announced(estimator: Learner, classes: Value) -> list[Value]:
@@ -287,61 +29,97 @@ def announced(estimator: Learner, classes: Value) -> list[Value]:
 
 def known_of(summaries: Iterable[tuple[Partition, Summary]], estimator: Learner, classes: Value) -> Known:
     """All summaries as one, in the order of partitions; what does not go together is refused."""
-    found = [(part, summary) for part, summary in summaries if summary.rows + summary.unseen]
-    if not any(summary.rows for _, summary in found):
-        raise BadInput("no partition holds an example (of a weight above 0)")
-    first = found[0][1]
-    counts, names = Counter[Value](), dict.fromkeys(first.names or ())
-    for partition, summary in found:
+    whole = Whole()
+    for partition, summary in summaries:
+        whole.add(partition, summary)
+    return whole.known(estimator, classes)
+
+
+class Whole:
+    """Summaries that were added in the order of partitions, and let go of: as much is kept as of a model."""
+
+    def __init__(self) -> None:
+        self.first: tuple[Partition, Summary] | None = None
+        self.rows = self.seen = self.width = self.runs = 0
+        self.last_label: tuple[Value, ...] = ()
+        self.counts, self.names = Counter[Value](), dict[Value, None]()
+        self.lengths = LengthsOfAll()
+
+    def add(self, partition: Partition, summary: Summary) -> None:
+        """And the next one's."""
+        if not summary.rows + summary.unseen:
+            return
+        if self.first is None:
+            self.first = partition, summary
+        self._refuse_other(partition, summary, *self.first)
+        self.rows += summary.rows + summary.unseen
+        self.seen += summary.rows
+        self.width = max(self.width, summary.width)
+        if summary.by_name:
+            self.names.update(dict.fromkeys(summary.names or ()))
+        self.counts.update(dict(summary.labels))
+        goes_on = self.last_label and summary.ends and self.last_label[0] == summary.ends[0]
+        self.runs += summary.runs - bool(goes_on)  # (a run may go on from a partition into the next)
+        self.last_label = summary.ends[1:]
+        self.lengths.add(summary.squares, summary.stride)
+
+    @staticmethod
+    def _refuse_other(partition: Partition, summary: Summary, before: Partition, first: Summary) -> None:
+        """What does not go together with the first."""
         if summary.by_name != first.by_name or (summary.sets is None) != (first.sets is None):
-            raise BadInput(f"{partition} holds another kind of examples than {found[0][0]}; wanted one kind")
-        if first.by_name:
-            names.update(dict.fromkeys(summary.names or ()))
-        elif summary.names != first.names:
-            raise BadInput(f"{partition} has other columns than {found[0][0]}; wanted the same names")
+            raise BadInput(f"{partition} holds another kind of examples than {before}; wanted one kind")
+        if not first.by_name and summary.names != first.names:
+            raise BadInput(f"{partition} has other columns than {before}; wanted the same names")
         if summary.sets != first.sets and not first.by_name:
-            raise BadInput(
-                f"{partition} has {summary.sets} labels, {found[0][0]} {first.sets}; wanted as many"
-            )
+            raise BadInput(f"{partition} has {summary.sets} labels, {before} {first.sets}; wanted as many")
         if summary.dense and first.dense and summary.width != first.width:
+            raise BadInput(f"{partition} has {summary.width} columns, {before} {first.width}; wanted as many")
+
+    def known(self, estimator: Learner, classes: Value) -> Known:
+        """What all of them tell."""
+        if self.first is None or not self.seen:
+            raise BadInput("no partition holds an example (of a weight above 0)")
+        first = self.first[1]
+        said = classes if classes is not None else getattr(estimator, "classes", None)
+        labels = in_order(list(self.counts)) if said is None else in_order(listed(said))
+        if first.sets is not None and not labels and first.by_name:
             raise BadInput(
-                f"{partition} has {summary.width} columns, {found[0][0]} {first.width}; wanted as many"
+                "no set of labels has a label; wanted {label: bool} in some, or classes= with all of them"
             )
-        counts.update(dict(summary.labels))
-    said = classes if classes is not None else getattr(estimator, "classes", None)
-    labels = in_order(list(counts)) if said is None else in_order(listed(said))
-    if first.sets is not None and not labels and first.by_name:
-        raise BadInput(
-            "no set of labels has a label; wanted {label: bool} in some, or classes= with all of them"
-        )
-    if first.sets is not None and said is None and not first.by_name:
-        labels = list(range(first.sets))
-    return Known(
-        sum(summary.rows + summary.unseen for _, summary in found),
-        _median([summary for _, summary in found]),
-        len(names) if first.by_name else max(summary.width for _, summary in found),
-        tuple(names) if first.by_name else first.names, first.by_name, tuple(labels),
-        tuple(counts[label] for label in labels), first.sets is not None,
-        _runs([summary for _, summary in found]),
-    )  # fmt: skip
+        if first.sets is not None and said is None and not first.by_name:
+            labels = list(range(first.sets))
+        return Known(
+            self.rows, self.lengths.median(), len(self.names) if first.by_name else self.width,
+            tuple(self.names) if first.by_name else first.names, first.by_name, tuple(labels),
+            tuple(self.counts[label] for label in labels), first.sets is not None, self.runs,
+        )  # fmt: skip
 
 
-def _runs(found: Sequence[Summary]) -> int:
-    """Of all, where one may go on from a partition into the next."""
-    joined = sum(bool(a.ends and b.ends and a.ends[1] == b.ends[0]) for a, b in pairwise(found))
-    return sum(summary.runs for summary in found) - joined
+class LengthsOfAll:
+    """Some |x|^2 of every partition, each standing for as many rows as it was kept for."""
 
+    def __init__(self) -> None:
+        self.kept: list[tuple[np.ndarray, int]] = []
+        self.count = 0
 
-def _median(found: Sequence[Summary]) -> float:
-    """The median of |x|^2 of rows that have a length, each standing for as many as it was kept for."""
-    squares = np.concatenate([np.array(summary.squares) for summary in found])
-    each = np.concatenate([np.full(len(summary.squares), float(summary.stride)) for summary in found])
-    there = np.isfinite(squares) & (squares > 0)
-    squares, each = squares[there], each[there]
-    if not squares.size:
-        return 0.0
-    if (each == each[0]).all():
-        return float(np.median(squares))
-    order = np.argsort(squares, kind="stable")
-    reached = np.cumsum(each[order])
-    return float(squares[order][np.searchsorted(reached, reached[-1] / 2)])
+    def add(self, squares: np.ndarray, stride: int) -> None:
+        """Of the next partition; where there are too many, every second is kept from then on."""
+        self.kept.append((squares, stride))
+        self.count += len(squares)
+        while self.count > MANY and any(len(some) > 1 for some, _ in self.kept):
+            self.kept = [(some[::2].copy(), 2 * each) for some, each in self.kept]
+            self.count = sum(len(some) for some, _ in self.kept)
+
+    def median(self) -> float:
+        """Of the rows that have a length."""
+        squares = np.concatenate([some for some, _ in self.kept])
+        each = np.concatenate([np.full(len(some), float(stride)) for some, stride in self.kept])
+        there = np.isfinite(squares) & (squares > 0)
+        squares, each = squares[there], each[there]
+        if not squares.size:
+            return 0.0
+        if (each == each[0]).all():
+            return float(np.median(squares))
+        order = np.argsort(squares, kind="stable")
+        reached = np.cumsum(each[order])
+        return float(squares[order][np.searchsorted(reached, reached[-1] / 2)])
