@@ -57,6 +57,43 @@ def test_the_engine_is_the_plain_mixing_bit_for_bit(client, mixing):
     assert by_epoch == updates and done.report.epochs[0].sums.rounds == 300
 
 
+def test_an_averaged_run_is_the_mean_of_all_weights_that_predicted(client):
+    """Beside plain NumPy: w and its mean are mixed, and the rounds so far are the mean of all partitions'."""
+    sizes = [100, 60, 140]
+    parts = cut(X, Y, sizes)
+    found = om.cluster.fit(
+        om.Perceptron(fit_intercept=False, random_state=5), delayed(parts), client=client, epochs=3,
+        shuffle=False,
+    )  # fmt: skip
+    w, mean, rounds = np.zeros(4), np.zeros(4), 0
+    for _ in range(3):
+        learned = []
+        for rows, y in parts:
+            own, average, t = w.copy(), mean.copy(), rounds
+            for x, label in zip(rows, y, strict=True):
+                average, t = (t * average + own) / (t + 1), t + 1
+                if label * (own @ x) <= 0:
+                    own = own + label * x
+            learned.append((own, average, t))
+        w, mean = (sum(model[i] for model in learned) / 3 for i in (0, 1))
+        rounds = round(sum(t for *_, t in learned) / 3)
+    np.testing.assert_allclose(found.coef_[0], mean, rtol=1e-10, atol=1e-12)
+    assert found.t_ == rounds and np.abs(mean - w).max() > 0.01
+
+
+def test_balanced_weights_are_those_of_one_machine(client):
+    """n / (K n_y) of all rows: one partition, and `fit` without a cluster."""
+    learner = om.PassiveAggressiveClassifier(class_weight="balanced", C=0.01, average=False, shuffle=False)
+    alone = learner.clone().set_params(max_iter=2, tol=None).fit(X, THREE)
+    model = om.cluster.fit(learner, delayed([(X, THREE)]), client=client, epochs=2, shuffle=False)
+    assert np.array_equal(model.coef_, alone.coef_)
+    apart = om.cluster.fit(learner, delayed(cut(X, THREE, SIZES)), client=client, epochs=2, shuffle=False)
+    by_hand = {c: 300 / (3 * int(np.sum(c == THREE))) for c in range(3)}
+    given = learner.clone().set_params(class_weight=by_hand)
+    same = om.cluster.fit(given, delayed(cut(X, THREE, SIZES)), client=client, epochs=2, shuffle=False)
+    assert np.array_equal(apart.coef_, same.coef_)
+
+
 def test_the_constant_coordinate_is_fixed_by_the_whole_set(client):
     """Its value is 0.3 times the median length of all rows, as `fit` has it: partitions differ much."""
     parts = cut(X * np.where(np.arange(300) < 150, 1.0, 100.0)[:, None], Y, [150, 150])
