@@ -278,3 +278,15 @@ def test_what_a_batch_adds_is_held_back_to_the_last_bit_from_sparse_rows_too():
             model = learner(batch_size=20, average=False, fit_intercept=False, classes=None)
             model.partial_fit(table, y, classes=np.arange(10))
             np.testing.assert_allclose(model.coef_, expected, rtol=1e-9, atol=1e-12)
+
+
+def test_a_class_that_only_the_batch_at_hand_has_touched_scores_nothing():
+    """However many entries a row has: what was added is taken off in the order in which it is summed."""
+    draw = np.random.default_rng(0)
+    rows, y = draw.normal(size=(40, 20)), draw.integers(0, 60, 40)
+    model = learner(batch_size=20, average=False, fit_intercept=False, classes=None)
+    scores = om.progressive(model, sp.csr_matrix(rows), y, classes=np.arange(60)).scores
+    touched = [0, 1, *y[:20]]  # (by the first batch, whose rivals are the lowest classes)
+    others = np.setdiff1d(y[20:], touched)
+    assert len(others) > 5 and not scores[20:, others].any() and scores[20:, touched].any()
+    assert np.abs(model.coef_[others]).max() > 0.01
