@@ -265,7 +265,7 @@ def test_a_worker_lets_go_of_what_it_reads_no_further(monkeypatch):
     assert list(found) == [("b", 1, 0), ("a", 2, 1)]
     for number in range(5):
         workers_side._leave_open(("c", 1, number), reader)
-    assert list(found) == [("c", 1, number) for number in range(1, 5)]
+    assert list(found) == [("c", 1, number) for number in range(4)]  # (the last would only take turns)
     workers_side.forget("c")
     assert not found
 
