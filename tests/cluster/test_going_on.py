@@ -16,9 +16,10 @@ import distributed
 import numpy as np
 import pytest
 from distributed import Client
+from sklearn.multiclass import OneVsRestClassifier
 
 import onmargin as om
-from onmargin.cluster import mixing, training, workers
+from onmargin.cluster import engine, mixing, training, workers
 from onmargin.cluster.mixing import Job, Stretch, learn
 from onmargin.cluster.parcel import packed
 from onmargin.cluster.partitions import Partition
@@ -350,3 +351,91 @@ def test_a_sweep_brings_no_data_to_the_client(client, monkeypatch):
     with pytest.raises(ClusterError, match="^partition 2: it has no labels"):
         om.cluster.sweep(LEARNER, {"C": [0.1]}, [*good, dask.delayed(X)], client=client)
     assert not any("passing" in key for key in seen)
+
+
+# ---- a learner for each class
+
+
+def test_classes_are_told_by_epoch_and_counted(client):
+    """Every class answers every row; a partition that cannot be read is left out of all of them."""
+    labels = np.digitize(X[:, 0], [-0.5, 0.5])
+    plain = om.PassiveAggressiveClassifier(average=False, intercept_scaling=1.0, random_state=0)
+    good = [dask.delayed((X[at : at + 60], labels[at : at + 60])) for at in range(0, 240, 60)]
+    rows = np.tile(X, (12, 1))
+    rows[2500, 0] = np.nan  # (beyond what is looked at before)
+    bad = dask.delayed((rows, np.tile(labels, 12)))
+    moments: list[Any] = []
+    more: dict[str, Any] = {"client": client, "epochs": 2, "shuffle": False, "classes": [0, 1, 2]}
+    whole = om.cluster.run(OneVsRestClassifier(plain), good, tell=moments.append, **more)
+    assert [(one.epoch, one.done) for one in moments if one.line is not None] == [(1, 4), (2, 4)]
+    assert [one.done for one in moments if one.line is None] == [1, 2, 3, 4] * 2
+    for number, epoch in enumerate(whole.report.epochs):
+        mistakes = 0
+        for label in range(3):
+            one, y = plain.clone(), (labels == label).astype(int)
+            for _ in range(number):
+                one.partial_fit(X, y, classes=[0, 1])
+            mistakes += om.progressive(one, X, y, classes=[0, 1]).totals.mistakes
+        assert (epoch.sums.rounds, epoch.sums.mistakes) == (720, mistakes)
+    assert whole.report.sample is None and "nan" not in str(whole.report)
+    parts = [*good[:2], bad, *good[2:]]
+    with pytest.raises(ClusterError, match=r"^partition 2: after 0 rows.*|^partition 2: row 2500 has a NaN"):
+        om.cluster.fit(OneVsRestClassifier(plain), parts, **more)
+    skipped = om.cluster.run(OneVsRestClassifier(plain), parts, on_error="skip", **more)
+    assert list(skipped.report.skipped) == ["partition 2"]
+    for one, other in zip(skipped.model.estimators_, whole.model.estimators_, strict=True):
+        assert equal(one, other)
+
+
+# ---- whoever is first
+
+
+def late(rows: Any, y: Any, seconds: float) -> Any:
+    time.sleep(seconds)
+    return rows, y
+
+
+@pytest.mark.parametrize("every", [None, 1])
+def test_whoever_is_done_first_changes_nothing(client, monkeypatch, every):
+    """Of two workers one has what takes long; the order is told, and is not that of the partitions."""
+    found, ends, whole = [], [], engine.refuse
+    for waits in ((0.3, 0.0, 0.1, 0.0, 0.2), (0.0, 0.2, 0.0, 0.3, 0.0)):
+        order: list[int] = []
+
+        def refuse(future: Any, part: Any, order: list[int] = order) -> None:
+            order.append(part.number)
+            whole(future, part)
+
+        monkeypatch.setattr(engine, "refuse", refuse)
+        parts = [
+            dask.delayed(late)(X[i::5], np.where(Y[i::5] > 0, i % 3, 2), seconds)
+            for i, seconds in enumerate(waits)
+        ]
+        more: dict[str, Any] = {"mix_every": every, "rows": 20, "mixing": "updates", "sample": 0}
+        found.append(om.cluster.run(LEARNER, parts, client=client, epochs=2, **more))
+        ends.append(order)
+    assert ends[0] != ends[1]
+    assert equal(found[0].model, found[1].model)
+    for epoch in (0, 1):  # (which workers had a partition is another matter)
+        one, other = (run.report.by_partition(epoch) for run in found)
+        assert [sums[:3] for sums in one.values()] == [sums[:3] for sums in other.values()]
+
+
+def test_the_learner_in_sequence_is_a_plain_loop_over_the_first_rows(client):
+    """Of all partitions in their order, epoch by epoch, shuffled as they are."""
+    plain = LEARNER.clone().set_params(average=False)
+    done = om.cluster.run(plain, data(), client=client, epochs=3, sample=100)
+    square = float(np.median(np.square(X).sum(axis=1)))
+    learner = begun(plain, Known(240, square, 3, labels=(-1, 1), counts=tuple(np.bincount(Y > 0))))
+    errors = []
+    for epoch in (1, 2, 3):
+        wrong = 0
+        for number in range(4):
+            rows, y = X[number::4][:25], Y[number::4][:25]
+            order = np.random.default_rng([4, epoch, number, 0]).permutation(25)
+            for row in order:
+                wrong += int(learner.predict(rows[row : row + 1])[0] != y[row])
+                learner.partial_fit(rows[row : row + 1], y[row : row + 1])
+        errors.append(wrong / 100)
+    assert done.report.sample is not None and done.report.sample.rows == 100
+    assert list(done.report.sample.errors) == errors

@@ -240,6 +240,15 @@ def test_separable_data_converge_and_the_run_ends(client):
     assert set(done.report.by_worker()) <= {"0", "1"} and len(done.report.by_partition()) == 3
 
 
+def test_a_mean_that_still_moves_is_learned_on(client):
+    """No partition was updated, but the model is another: rounds go into the average."""
+    learner = om.Perceptron(average=True, random_state=5)
+    y = np.where(X[:, 0] > 0, 1, -1)
+    parts = cut(X + 2.0 * y[:, None] * np.eye(4)[0], y, [150, 150])
+    found = om.cluster.run(learner, delayed(parts), client=client, epochs=6, sample=0)
+    assert [epoch.sums.updates for epoch in found.report.epochs][1:] == [0] * 5
+
+
 def test_a_report_of_many_workers_is_short():
     """A line for some of them, without an error for who had nothing to learn."""
     found = Report("labels", ["0"] * 30, "uniform")
