@@ -81,10 +81,11 @@ def deadly() -> Any:
     os._exit(1)
 
 
-def ends_its_second(folder: Path) -> Any:
-    """A partition that is read once for what is known of all, and then ends whoever reads it next."""
-    (folder / f"read {len(list(folder.glob('read *')))}").touch()
-    if len(list(folder.glob("read *"))) == 2:
+def ends_the_next(folder: Path) -> Any:
+    """A partition that ends whoever reads it first, for what is known of all, and in the epoch after that."""
+    times = len(list(folder.glob("read *")))
+    (folder / f"read {times}").touch()
+    if times in (0, 2):
         os._exit(1)
     return X[3::4], Y[3::4]
 
@@ -100,15 +101,15 @@ def ends_the_first(part: Any, task: str) -> tuple[int, int]:
 
 def test_what_ends_workers_is_told_and_what_ends_one_is_tried_again(tmp_path, client, monkeypatch):
     """Two tries, in each of which one worker may end: of a sweep, of data that are kept, of counting."""
-    with Processes(tmp_path, 5, failures=0) as found:
+    with Processes(tmp_path, 6, failures=0) as found:
         parts = [*data(2), dask.delayed(deadly)()]
         with pytest.raises(ClusterError, match="^partition 2: it has ended 2 workers, one after the other"):
             om.cluster.sweep(LEARNER, {"C": [0.1]}, parts, client=found.client)
-        until(lambda: len(found.client.nthreads()) == 3)
-        parts, more = [*data()[:3], dask.delayed(ends_its_second)(tmp_path)], {"rows": 20, "mix_every": 1}
+        until(lambda: len(found.client.nthreads()) == 4)
+        parts, more = [*data()[:3], dask.delayed(ends_the_next)(tmp_path)], {"rows": 20, "mix_every": 1}
         done = om.cluster.fit(LEARNER, parts, client=found.client, epochs=1, **more)
         assert equal(done, om.cluster.fit(LEARNER, data(), client=client, epochs=1, **more))
-        assert len(list(tmp_path.glob("read *"))) == 3
+        assert len(list(tmp_path.glob("read *"))) == 4
         until(lambda: len(found.client.nthreads()) == 2)
         file = tmp_path / "a.svm"
         file.write_text("".join(f"{y} 1:{a} 2:{b} 3:{c}\n" for (a, b, c), y in zip(X, Y, strict=True)))

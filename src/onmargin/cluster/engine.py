@@ -237,6 +237,7 @@ class Engine:
         found: dict[int, Value] = {}
         left, ended = self.partitions, dict[Partition, int]()
         while left:
+            self.workers.check()
             again: list[Partition] = []
             with self._computing([self._call(function, part, *arguments) for part in left]) as futures:
                 owners = {future.key: part for future, part in zip(futures, left, strict=True)}
@@ -251,6 +252,7 @@ class Engine:
                         else:
                             ended[part] = error.workers
                             again.append(part)
+                            future.release()  # (what has failed is otherwise kept, and not made anew)
                     except Unreadable as error:
                         self._skip(part, error.why)
             left = again
@@ -323,6 +325,7 @@ class Engine:
         )
 
         def found_once() -> list[Sum]:
+            self.workers.check()
             with self._computing([call]) as (future,):
                 found: list[Sum] = result_of(future, "the sample")
                 return found

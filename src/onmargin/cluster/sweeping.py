@@ -43,7 +43,7 @@ def sweep(
         done, found = tried(lambda: _spread(client, parts, model, configs, target, how))
 
     def make(number: int) -> Value:
-        if client.status != "running":
+        if client.status in ("closing", "closed"):
             raise ClusterError(
                 "the client that holds this sweep's learners is closed; sweep anew, and ask for them before"
             )
@@ -61,7 +61,7 @@ def _spread(
     how: Config,
 ) -> tuple[list[Future], list[tuple[Value, ...]]]:  # fmt: skip
     """A task for every few configurations, and what each came to; partitions are computed once for all."""
-    Workers(client).check()  # (a round trip: what a try before this one has released is let go of by then)
+    Workers(client).check()  # (a round trip: what a try before this one has released is gone then)
     data = computed_of(client, parts)
     alone = [part.alone() for part in parts]
     kept = dask.delayed(model, pure=False, traverse=False)
