@@ -22,12 +22,19 @@ class Processes:
     """`with Processes(folder, workers=2) as found: found.client ...`; `found.workers` by name.
 
     failures : workers that may end with a task before Dask gives it up; None: as many as Dask says.
+    scheduler : the environment of the scheduler, which is then `bare`.
     """
 
     client: Any = None
 
-    def __init__(self, folder: Path, workers: int = 2, failures: int | None = None) -> None:
-        self.file, self.count = folder / "scheduler.json", workers
+    def __init__(
+        self,
+        folder: Path,
+        workers: int = 2,
+        failures: int | None = None,
+        scheduler: dict[str, str] | None = None,
+    ) -> None:
+        self.file, self.count, self.given = folder / "scheduler.json", workers, scheduler
         self.workers: dict[str, subprocess.Popen[bytes]] = {}
         ours = Path(om.__file__).parents[1]  # (the one under test, wherever it was taken from)
         self.environment = os.environ | {"PYTHONPATH": f"{ours}{os.pathsep}{ROOT}"}
@@ -60,7 +67,7 @@ class Processes:
     def __enter__(self) -> Self:
         self.scheduler = self.start(
             "dask_scheduler", "--scheduler-file", str(self.file), "--port", "0", "--host", "127.0.0.1",
-            "--no-dashboard", "--no-jupyter",
+            "--no-dashboard", "--no-jupyter", bare=self.given is not None, **(self.given or {}),
         )  # fmt: skip
         try:
             for number in range(self.count):

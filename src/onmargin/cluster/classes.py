@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from sklearn.base import clone
@@ -14,9 +16,10 @@ from ..interface.apart import Known, begun, finished
 from ..interface.learner import Learner
 from ..sources.blocks import Block
 from .library import Value
-from .mixing import Job, Stretch, learn_blocks, named
+from .mixing import Job, Stretch, learn_blocks, name_of_worker, named
 from .parcel import Parcel, packed, unpacked
 from .partitions import Examples, Partition, Reader
+from .report import Line, Sum
 
 
 def is_one_vs_rest(estimator: Value) -> bool:
@@ -30,16 +33,36 @@ def of_one_class(known: Known, label: Value) -> Known:
     return known._replace(labels=(0, 1), counts=(sum(known.counts) - count, count))
 
 
-def learn_classes(
-    partition: Partition, computed: Sequence[Value], learners: dict[Value, Parcel], job: Job, epoch: int
-) -> dict[Value, Parcel]:
+class Link(NamedTuple):
+    """Of a chain: learners of some classes, and what the partitions of an epoch came to for them so far."""
+
+    learners: dict[Value, Parcel]
+    epoch: int = 0
+    lines: tuple[Line, ...] = ()
+
+
+def learn_classes(partition: Partition, computed: Sequence[Value], link: Link, job: Job, epoch: int) -> Link:
     """On a worker: one partition, for some classes; each goes on where the partition before left it."""
+    began, sums, blocks = time.perf_counter(), Sum(), 0
+    job.check()
     with named(partition):
-        going = {label: unpacked(parcel) for label, parcel in learners.items()}
+        going = {label: unpacked(parcel) for label, parcel in link.learners.items()}
         for place, block in enumerate(Reader(partition, computed, job.rows, job.target)):
             for label, learner in going.items():
-                learn_blocks(learner, [_against(block, label)], job, Stretch(epoch, place), partition.number)
-        return {label: packed(learner) for label, learner in going.items()}
+                some = [_against(block, label)]
+                sums = sums.plus(learn_blocks(learner, some, job, Stretch(epoch, place), partition.number))
+            blocks += 1
+        line = Line(
+            partition.number, partition.name, name_of_worker(), sums.rounds, sums.mistakes, sums.updates,
+            sums.loss, time.perf_counter() - began, blocks,
+        )  # fmt: skip
+        lines = (*(link.lines if link.epoch == epoch else ()), line)
+        return Link({label: packed(learner) for label, learner in going.items()}, epoch, lines)
+
+
+def lines_of(link: Link) -> tuple[Line, ...]:
+    """On a worker: without the learners."""
+    return link.lines
 
 
 def _against(block: Examples, label: Value) -> Examples:

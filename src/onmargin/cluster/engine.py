@@ -5,18 +5,17 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import CancelledError
-from contextlib import contextmanager
-from typing import NamedTuple
+from contextlib import contextmanager, suppress
+from typing import NamedTuple, TypeVar
 
-from ..errors import BadInput, ClusterError, OnmarginError
+from ..errors import ClusterError, OnmarginError
 from ..interface.apart import Known, begun, kind_of, predict_alike
 from ..interface.learner import Learner
 from ..interface.parameters.draws import seed_of
 from .checkpoint import Checkpoint, Keeper
-from .classes import fitted, learn_classes, of_groups
+from .classes import Link, fitted, learn_classes, lines_of, of_groups
 from .knowing import known_of
-from .library import Client, Future, Value, dask, distributed
+from .library import Client, Future, Value, dask
 from .mixing import (
     Job,
     Learned,
@@ -32,9 +31,13 @@ from .mixing import (
 )
 from .parcel import Parcel, packed, unpacked
 from .partitions import Partition
-from .report import Epoch, Line, Report, Sample
+from .report import Epoch, Line, Report, Sample, Sum
 from .summary import asked, summarise
-from .workers import GONE, Workers
+from .tasks import Ended, Unreadable, as_done, computed_of, let_go, refuse, result_of, sent, tried
+from .workers import GONE, Workers, theirs
+
+Some = TypeVar("Some")
+FORGETS = 5  # seconds that a run which is over waits for workers to let go of what they have open
 
 
 class Moment(NamedTuple):
@@ -60,16 +63,16 @@ class Engine:
 
     def __init__(
         self, client: Client, estimator: Learner, partitions: list[Partition], on_error: str,
-        tell: Tell | None, epochs: int, hint: str, skip_by: str,
+        tell: Tell | None, epochs: int, skip_by: str,
     ) -> None:  # fmt: skip
         self.client, self.estimator, self.partitions = client, estimator, partitions
         self.count = len(partitions)
-        self.skips, self.tell, self.epochs, self.hint = on_error == "skip", tell, epochs, hint
-        self.skip_by = skip_by
+        self.skips, self.tell, self.epochs, self.skip_by = on_error == "skip", tell, epochs, skip_by
         self.workers = Workers(client)
         self.name, self.steps = uuid.uuid4().hex[:8], 0
         self.converged = False
         self.settings: dict[str, Value] = {}
+        self.computed: dict[Partition, list[Future]] = {}  # of partitions that are read on within this epoch
 
     # ---- before the first epoch
 
@@ -115,55 +118,84 @@ class Engine:
 
     def run(self, keeper: Keeper | None) -> None:
         """Epochs until there were enough, or one changed nothing; each ends with a file."""
-        if keeper is not None and not self.report.epochs:
-            keeper.save(self.checkpoint())
-        while len(self.report.epochs) < self.epochs and not self.converged:
-            before, number = self.model, len(self.report.epochs) + 1
-            line = self._epoch(number)
-            self.report.epochs.append(line)
-            self.converged = not line.sums.updates and predict_alike(before, self.model)
-            if keeper is not None:
+        if not self.report.epochs:
+            self.save(keeper)
+        try:
+            while len(self.report.epochs) < self.epochs and not self.converged:
+                before, number = self.model, len(self.report.epochs) + 1
+                line = self._epoch(number)
+                self.report.epochs.append(line)
+                self.converged = not line.sums.updates and predict_alike(before, self.model)
+                self.save(keeper)
+                self._say(number, len(self.partitions), line)
+        finally:
+            self._forget()
+
+    def save(self, keeper: Keeper | None) -> None:
+        """Keep what was learned so far, where it is kept."""
+        if keeper is not None:
+            with theirs():
                 keeper.save(self.checkpoint())
-            self._say(number, len(self.partitions), line)
-        if self.every:
-            self.client.run(forget, self.name, on_error="ignore")
+
+    def _forget(self) -> None:
+        """However a run ends, workers let go of what they have open; who is gone has let go of it."""
+        if self.every and self.client.status == "running":
+            with suppress(*GONE, OSError):
+                self.client.sync(
+                    self.client.run, forget, self.name, on_error="ignore", callback_timeout=FORGETS
+                )
 
     def _epoch(self, number: int) -> Epoch:
         """All blocks of all partitions, mixed once, or after every so many of them."""
         began, lines, moved, first = time.perf_counter(), list[Value](), 0, 0
         left = self.partitions
-        while left:
-            learned = self._stretch(Stretch(number, first, self.every), left)
-            lines += learned.lines
-            moved += learned.moved
-            ended = {line.partition for line in learned.lines if line.ended}
-            left = [part for part in left if part.number not in ended and part in self.partitions]
-            first += self.every or 0
+        try:
+            while left:
+                learned = self._stretch(Stretch(number, first, self.every), left)
+                lines += learned.lines
+                moved += learned.moved
+                ended = {line.partition for line in learned.lines if line.ended}
+                left = [part for part in left if part.number not in ended and part in self.partitions]
+                let_go(self.computed, self.computed.keys() - set(left))
+                first += self.every or 0
+        finally:
+            let_go(self.computed, self.computed)
         return Epoch(number, tuple(_whole(lines)), time.perf_counter() - began, moved)
 
     def _stretch(self, stretch: Stretch, partitions: Sequence[Partition]) -> Learned:
-        """Learn and mix; where a partition cannot be read, once more without it."""
-        base, again = packed(self.model), list[Partition | None]()
-        while True:
-            some = [part for part in partitions if part in self.partitions]
-            if not some:
-                raise ClusterError("no partition is left that can be read")
-            try:
-                learned = self._mixed(base, stretch, some)
-                break
-            except Ended as error:
-                if error.partition in again:
-                    self._skip(error.partition, error.why)
-                again.append(error.partition)
-            except Unreadable as error:
-                self._skip(error.partition, error.why)
+        """Learn and mix, unless these can no longer be read, though others were."""
+        base = packed(self.model)
+        learned = self._without_bad(lambda some: self._mixed(base, stretch, some), partitions)
+        if learned is None:
+            return Learned(None, 0.0, ())
         if learned.parcel is not None:
             self.model = unpacked(learned.parcel, base)
         return learned
 
+    def _without_bad(
+        self, call: Callable[[list[Partition]], Some], partitions: Sequence[Partition]
+    ) -> Some | None:
+        """What some partitions come to; where one cannot be read, once more without it. None: none can."""
+        ended: dict[Partition | None, int] = {}
+        while some := [part for part in partitions if part in self.partitions]:
+            try:
+                return call(some)
+            except Ended as error:
+                if error.partition in ended:
+                    self._skip(error.partition, error.after(ended[error.partition]).why)
+                ended[error.partition] = error.workers
+            except Unreadable as error:
+                self._skip(error.partition, error.why)
+        if not self.partitions:
+            raise ClusterError("no partition is left that can be read")
+        return None
+
     def _mixed(self, base: Parcel, stretch: Stretch, partitions: Sequence[Partition]) -> Learned:
         """One tree on the workers: leaves learn, branches mix."""
         self.workers.check()
+        if self.every:  # (each is then read on, not once)
+            new = [part for part in partitions if part not in self.computed]
+            self.computed |= computed_of(self.client, new)
         self.steps += 1
         step = f"{self.name}-{self.steps}"
         held = self._held(base, step)
@@ -182,47 +214,55 @@ class Engine:
             found: Learned = result_of(root, "mixing")
             return found
 
-    def _await(self, futures: list[Future], partitions: Sequence[Partition], epoch: int) -> None:
-        """Wait for all leaves, and let go of each: what is lost with a worker is learned again by another."""
-        owners = {future.key: part for future, part in zip(futures, partitions, strict=True)}
-        waiting, done = distributed.as_completed(futures, loop=self.client.loop, raise_errors=False), 0
-        for future in waiting:
-            self._refuse(future, owners[future.key])
-            futures.remove(future)
-            done += 1
-            self._say(epoch, done, None)
+    def _await(
+        self, futures: list[Future], partitions: Sequence[Partition], epoch: int, each: int = 1
+    ) -> None:
+        """Wait for the tasks (each: of a partition), and let go of each: what is lost is made again.
+
+        Where one has failed that is the first in their order which has: later ones may have waited for it.
+        """
+        of_each = [part for part in partitions for _ in range(each)]
+        owners = {future.key: part for future, part in zip(futures, of_each, strict=True)}
+        for done, future in enumerate(as_done(self.client, futures), 1):
+            failed = [one for one in futures if one.status == "error"] if future.status == "error" else []
+            one = [*failed, future][0]
+            self._refuse(one, owners[one.key])
+            futures.remove(one)
+            if not done % each:
+                self._say(epoch, done // each, None)
 
     def _every(self, function: Value, *arguments: Value) -> list[tuple[Partition, Value]]:
         """The answers of all partitions, in their order, without those that are skipped."""
         found: dict[int, Value] = {}
-        left, ended = self.partitions, list[Partition]()
+        left, ended = self.partitions, dict[Partition, int]()
         while left:
+            self.workers.check()
             again: list[Partition] = []
             with self._computing([self._call(function, part, *arguments) for part in left]) as futures:
                 owners = {future.key: part for future, part in zip(futures, left, strict=True)}
-                for future in distributed.as_completed(futures, loop=self.client.loop, raise_errors=False):
+                for future in as_done(self.client, futures):
                     part = owners[future.key]
                     try:
                         self._refuse(future, part)
                         found[part.number] = future.result()
-                    except Unreadable as error:
-                        if isinstance(error, Ended) and part not in ended:
-                            again.append(part)
+                    except Ended as error:
+                        if part in ended:
+                            self._skip(part, error.after(ended[part]).why)
                         else:
-                            self._skip(part, error.why)
+                            ended[part] = error.workers
+                            again.append(part)
+                            future.release()  # (what has failed is otherwise kept, and not made anew)
+                    except Unreadable as error:
+                        self._skip(part, error.why)
             left = again
-            ended += again
         return [(part, found[part.number]) for part in self.partitions if part.number in found]
 
     def _refuse(self, future: Future, part: Partition) -> None:
-        """A future that has no result: the scheduler is gone, or the partition cannot be read."""
-        if future.status == "cancelled":  # ("lost" is what went with a worker: it is made again)
-            raise self.workers.cancelled(self.hint)
+        """A future that has no result; no partition is to blame for workers that joined and are others."""
         if future.status == "error":
-            error = future.exception()
-            said = str(error) if isinstance(error, ClusterError) else f"{part}: {_reason(error)}"
-            kind = Ended if isinstance(error, distributed.KilledWorker) else Unreadable
-            raise kind(part, one_line(said))
+            let_go(self.computed, [part])
+            self.workers.check()
+        refuse(future, part)
 
     def _skip(self, part: Partition | None, why: str) -> None:
         if part is None:
@@ -238,10 +278,9 @@ class Engine:
         self.steps += step is None
         name = f"onmargin-{function.__name__}-{step or f'{self.name}-{self.steps}'}-{part.number}"
         place = {} if part.waits else self.workers.near(part.number, self.count)
+        waits = self.computed.get(part) or part.waits or []
         with dask.annotate(**place):
-            return dask.delayed(function, pure=False)(
-                part.alone(), part.waits or [], *arguments, dask_key_name=name
-            )
+            return dask.delayed(function, pure=False)(part.alone(), waits, *arguments, dask_key_name=name)
 
     def _held(self, model: Value, step: str) -> Future:
         """What all begin with, on the workers; where it is lost with one, the scheduler has it made again."""
@@ -263,20 +302,8 @@ class Engine:
 
     def _say(self, epoch: int, done: int, line: Epoch | None) -> None:
         if self.tell is not None:
-            self.tell(Moment(epoch, self.epochs, done, len(self.partitions), line))
-
-    def _tried(self, calls: list[Value], what: str) -> list[Value]:
-        """Their results; once more where Dask gave one up."""
-        try:
-            with self._computing(calls) as futures:
-                return [result_of(future, what) for future in futures]
-        except Ended:
-            pass
-        try:
-            with self._computing(calls) as futures:
-                return [result_of(future, what) for future in futures]
-        except Ended as error:
-            raise ClusterError(error.why) from None
+            with theirs():
+                self.tell(Moment(epoch, self.epochs, done, len(self.partitions), line))
 
     # ---- the price
 
@@ -295,7 +322,14 @@ class Engine:
         call = dask.delayed(in_sequence, pure=False)(
             fresh, heads, self.job, len(self.report.epochs), dask_key_name=f"onmargin-sequence-{self.name}"
         )
-        (found,) = self._tried([call], "the sample")
+
+        def found_once() -> list[Sum]:
+            self.workers.check()
+            with self._computing([call]) as (future,):
+                found: list[Sum] = result_of(future, "the sample")
+                return found
+
+        found = tried(found_once)
         errors = tuple(sums.error(self.report.kind) for sums in found)
         self.report.sample = Sample(found[0].rounds, errors)
 
@@ -306,48 +340,41 @@ class Engine:
         groups = max(1, sum(self.client.nthreads().values()))
         some = of_groups(self.known, self.estimator, groups)
         self.job.seed = seed_of(self.estimator)
-        links: list[Value] = [self._held(group, f"{self.name}-{number}") for number, group in enumerate(some)]
+        links = [self._held(Link(group), f"{self.name}-{number}") for number, group in enumerate(some)]
         for epoch in range(1, self.epochs + 1):
-            for part in self.partitions:
-                links = [
-                    dask.delayed(learn_classes, pure=False)(
-                        part.alone(), part.waits or [], link, self.job, epoch
-                    )
-                    for link in links
-                ]
+            links = self._classes_on(links, epoch)
         learners: dict[Value, Parcel] = {}
-        for some_of_them in self._tried(links, "learning"):
-            learners |= some_of_them
+        for link in links:
+            learners |= result_of(link, "learning").learners
         return fitted(estimator, self.known, learners, self.epochs)
 
+    def _classes_on(self, links: list[Future], epoch: int) -> list[Future]:
+        """One epoch more of all chains; the links at their ends stay on the workers."""
+        began = time.perf_counter()
+        found = self._without_bad(lambda some: self._chained(links, some, epoch), self.partitions)
+        assert found is not None, "somebody is left, or that was told"
+        lines = list[Line]()
+        for link in found:
+            lines += result_of(self.client.submit(lines_of, link, pure=False), "learning")
+        line = Epoch(epoch, tuple(_whole(lines)), time.perf_counter() - began, 0)
+        self.report.epochs.append(line)
+        self._say(epoch, len(self.partitions), line)
+        return found
 
-class Unreadable(Exception):
-    """A partition without a result; None: none of them, but the mixing."""
-
-    def __init__(self, partition: Partition | None, why: str) -> None:
-        super().__init__(why)
-        self.partition, self.why = partition, why
-
-
-class Ended(Unreadable):
-    """As many workers ended while they had it as Dask allows (3, unless told), perhaps not by its fault.
-
-    So it is tried once more: a row of kills in one epoch costs time; what ends every worker is told.
-    """
-
-
-def sent(client: Client, calls: Sequence[Value]) -> list[Future]:
-    """Futures of tasks; what no other process can be given is refused in one line."""
-    try:
-        return list(client.compute(list(calls)))
-    except TypeError as error:
-        why: BaseException | None = error
-        while why is not None and "pickle" not in str(why):  # (Dask raises others around it)
-            why = why.__cause__ or why.__context__
-        raise BadInput(
-            f"the data cannot be sent to workers ({one_line(why or error)}); wanted what can be pickled: "
-            "make it in the task that needs it"
-        ) from None
+    def _chained(self, links: list[Future], partitions: Sequence[Partition], epoch: int) -> list[Future]:
+        """Every chain through all partitions, each as the one before it has left it."""
+        self.workers.check()
+        ends, calls = list[Value](links), list[Value]()
+        for part in partitions:
+            ends = [
+                dask.delayed(learn_classes, pure=False)(part.alone(), part.waits or [], end, self.job, epoch)
+                for end in ends
+            ]
+            calls += ends
+        with self._computing(calls) as futures:
+            found = futures[-len(links) :]
+            self._await(futures, partitions, epoch, len(links))
+            return found
 
 
 def _whole(lines: Sequence[Line]) -> list[Line]:
@@ -357,22 +384,3 @@ def _whole(lines: Sequence[Line]) -> list[Line]:
         key = line.partition, line.worker
         found[key] = found[key].plus(line) if key in found else line
     return list(found.values())
-
-
-def result_of(future: Future, what: str) -> Value:
-    """What a task came to; an error of ours is as it was, any other is one line that says of what it is."""
-    try:
-        return future.result()
-    except (OnmarginError, CancelledError):
-        raise
-    except distributed.KilledWorker as error:
-        raise Ended(None, f"{what} failed: {_reason(error)}") from None
-    except Exception as error:
-        raise ClusterError(f"{what} failed: {_reason(error)}") from None
-
-
-def _reason(error: BaseException | None) -> str:
-    if isinstance(error, distributed.KilledWorker):
-        times = 2 * (error.allowed_failures + 1)  # (it was tried again)
-        return f"it has ended {times} workers, one after the other (out of memory?)"
-    return f"{type(error).__name__}: {one_line(error)}"

@@ -20,7 +20,7 @@ from .library import Value
 from .mixing import require_mixing
 from .partitions import features_of, outline, partitions_of
 from .report import Report
-from .workers import client_of, scheduler_lost
+from .workers import client_of, scheduler_lost, theirs
 
 
 class Run(NamedTuple):
@@ -39,13 +39,14 @@ def run(
     """Learn the partitions of a set apart and mix the models after every epoch; the model, and a report.
 
     estimator : a linear learner of this library; it stays as it is. Or scikit-learn's OneVsRestClassifier of
-        one: then classes are spread over workers, each learned in sequence, and nothing is mixed.
+        one: then classes are spread over workers, each learned in sequence, and nothing is mixed. The report
+        counts every example once for each of these learners, and has no sample: that would be the same.
     data : Dask arrays (X, y) or (X, y, weights), dataframes, a dataframe with target=, a bag of (x, y) or of
         dicts with target=, a list of delayed blocks, or paths and globs, which workers read (`options` are
         those of `om.sources.split`, and target= names their column). Where a format's features make the rows
         (columns of CSV are scaled, texts hashed), the model is a Pipeline of these and the learner; with
         features=None columns of numbers are learned as they are, by the learner alone. What is not persisted
-        is computed anew in every epoch.
+        is computed anew in every epoch (with mix_every, it stays on the workers until the epoch is over).
     epochs : at most so many; it ends earlier when an epoch changed nothing.
     mixing : shares of the partitions: "uniform", by their "updates", or by their "examples".
     mix_every : also mix within an epoch, after so many blocks of every partition.
@@ -54,7 +55,7 @@ def run(
     sample : rows that one learner learns in sequence, for the report (0: none).
     checkpoint, resume : a file that is replaced after every epoch; go on from it, bit for bit.
     on_error : of a partition that cannot be read: "stop", or "skip": as if it were not there (from then on,
-        where that shows in an epoch only).
+        where that shows in an epoch only), but that the others keep the numbers they are shuffled by.
     tell : called with a `Moment` when a partition or an epoch is done.
 
     The same partitions and the same seed give the same model, bit for bit, whatever workers do: the tree in
@@ -90,7 +91,7 @@ def run(
     features = features_of(partitions)
     keeper = kept_in(checkpoint, features)
     hint = "begin anew" if keeper is None else keeper.hint
-    with scheduler_lost(hint):
+    with scheduler_lost(hint, client):
         settings = {
             "mixing": mixing, "mix_every": mix_every, "rows": rows, "shuffle": bool(shuffle),
             "target": None if target is None else str(target),
@@ -100,14 +101,15 @@ def run(
             "estimator": described(alone),
         }  # fmt: skip
         skip_by = SKIP if keeper is None else keeper.skip_by
-        engine = Engine(client, alone, partitions, on_error, tell, int(epochs), hint, skip_by)
+        engine = Engine(client, alone, partitions, on_error, tell, int(epochs), skip_by)
         if is_one_vs_rest(estimator):
             if keeper is not None:
                 raise BadInput("a learner for each class keeps no checkpoint; leave checkpoint= out")
             engine.look(settings, target, classes)
             return Run(behind(features, engine.of_classes(estimator)), engine.report)
         if resume and keeper is not None:
-            point = resumed(keeper, settings)
+            with theirs():
+                point = resumed(keeper, settings)
             require_of(point, alone, len(partitions), str(keeper))
             engine.take(point, settings, target)
         else:
@@ -115,8 +117,7 @@ def run(
         engine.run(keeper)
         if sample and engine.report.lacks_sample:
             engine.compare(int(sample))
-        if keeper is not None:
-            keeper.save(engine.checkpoint())
+        engine.save(keeper)
     done = finished(engine.model, estimator, len(engine.report.epochs))
     return Run(behind(features, done), engine.report)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
@@ -10,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .. import __version__
 from ..errors import BadInput, ClusterError, OnmarginError
 from ..interface.apart import kind_of
 from ..interface.learner import Learner
@@ -22,6 +24,7 @@ from .library import Value, distributed
 from .parcel import Parcel, packed, unpacked
 from .partitions import Examples, Partition, Reader, widened
 from .report import Line, Sum
+from .workers import require_version
 
 FAN = 4  # models that become one in a step of the tree
 
@@ -32,6 +35,11 @@ class Job:
     def __init__(self, name: str, mixing: str, rows: int, target: Value, shuffle: bool, seed: int) -> None:
         self.name, self.mixing, self.rows, self.target = name, mixing, rows, target
         self.shuffle, self.seed = shuffle, seed
+        self.version = __version__
+
+    def check(self) -> None:
+        """On a worker, which may have joined after all were asked: has it the version of the client?"""
+        require_version("worker", _address(), __version__, self.version)
 
 
 class Stretch(NamedTuple):
@@ -76,7 +84,8 @@ def after(rows: int) -> Iterator[None]:
 # Partitions that are read on, block by block, in the process of a worker; one that is not here (another
 # worker had it, or it was killed) is read from its beginning again.
 _OPEN: dict[tuple[str, int, int], Reader] = {}
-MOST_OPEN = 64  # that a worker keeps: each may hold a file, or rows that were computed
+_OVER: deque[str] = deque(maxlen=1000)  # runs whose last tasks may still be at work, and leave nothing open
+MOST_OPEN = distributed.utils.get_fileno_limit() // 2  # that a worker keeps: each may hold a file
 
 
 def hold(parcel: Parcel) -> Parcel:
@@ -89,6 +98,7 @@ def learn(
 ) -> Learned:
     """One partition's blocks, each answered before it is learned, from the model that all begin with."""
     began = time.perf_counter()
+    job.check()
     with named(partition):
         reader = _reader(partition, computed, job, stretch)
         learner = unpacked(base)
@@ -98,8 +108,8 @@ def learn(
     if not ended:
         _leave_open((job.name, stretch.epoch, partition.number), reader)
     line = Line(
-        partition.number, partition.name, _worker(), sums.rounds, sums.mistakes, sums.updates, sums.loss,
-        time.perf_counter() - began, read, ended, sums.gap, sums.idle, sums.level,
+        partition.number, partition.name, name_of_worker(), sums.rounds, sums.mistakes, sums.updates,
+        sums.loss, time.perf_counter() - began, read, ended, sums.gap, sums.idle, sums.level,
     )  # fmt: skip
     if not sums.rounds:
         return Learned(None, 0.0, (line,))
@@ -206,17 +216,24 @@ def in_sequence(base: Parcel, heads: Sequence[list[Examples]], job: Job, epochs:
 
 
 def _leave_open(key: tuple[str, int, int], reader: Reader) -> None:
-    """For the next stretch; what another worker went on with meanwhile, or nobody, is let go of."""
-    left = [other for other in list(_OPEN) if other[0] != key[0] or other[1] >= key[1]]
-    kept = left[-(MOST_OPEN - 1) :]
+    """For the next stretch; what another worker went on with meanwhile, or nobody, is let go of.
+
+    Where there is no room, other runs make it, and then this one is not kept: all take their turn, and to let
+    go of who was first would be to begin each of them anew.
+    """
+    job, epoch, _ = key
     for other in list(_OPEN):
-        if other not in kept:
+        if (other[0] == job and other[1] < epoch) or (other[0] != job and len(_OPEN) >= MOST_OPEN):
             _OPEN.pop(other, None)
-    _OPEN[key] = reader
+    if len(_OPEN) < MOST_OPEN:
+        _OPEN[key] = reader
+    if job in _OVER:
+        _OPEN.pop(key, None)
 
 
 def forget(job: str) -> None:
     """On a worker: this run is over."""
+    _OVER.append(job)
     for key in [key for key in list(_OPEN) if key[0] == job]:
         _OPEN.pop(key, None)
 
@@ -229,11 +246,19 @@ def _reader(partition: Partition, computed: Sequence[Value], job: Job, stretch: 
     return reader
 
 
-def _worker() -> str:
+def name_of_worker() -> str:
+    """Of this process, where it is one."""
     try:
         return str(distributed.get_worker().name)
     except ValueError:
         return ""
+
+
+def _address() -> str:
+    try:
+        return str(distributed.get_worker().address)
+    except ValueError:
+        return "here"
 
 
 def one_line(error: object) -> str:

@@ -7,16 +7,16 @@ from collections.abc import Sequence
 import numpy as np
 import scipy.sparse as sp
 
-from ..errors import BadInput, ClusterError
+from ..errors import BadInput, ClusterError, OnmarginError
 from ..protocols.sweep import configurations, judge_of
 from ..protocols.sweep import sweep as sweep_here
 from ..results.sweep_result import SweepResult
 from ..sources.blocks import Block, height, joined
 from .checkpoint import behind
-from .engine import result_of, sent
-from .library import Client, Value, dask
+from .library import Client, Future, Value, dask
 from .mixing import named
 from .partitions import Examples, Partition, Reader, features_of, partitions_of
+from .tasks import computed_of, let_go, refuse, result_of, sent, tried
 from .workers import Workers, client_of, scheduler_lost
 
 TOGETHER = 8  # configurations that share one reading; not as many as there are workers: sums keep their order
@@ -37,52 +37,53 @@ def sweep(
     configs = configurations(model, grid)
     judge = judge_of(scoring, getattr(getattr(model, "steps", [[model]])[-1][-1], "kind", "labels"), configs)
     client = client_of(client)
-    with scheduler_lost("sweep anew"):
+    with scheduler_lost("sweep anew", client):
         parts = partitions_of(data, target, options)
-        Workers(client).check()
-        done = _spread(client, parts, model, configs, target, {"scored_by": scored_by, "scoring": scoring})
-        lines: list[Value] = []
-        kind, in_lanes = "labels", 0
-        try:
-            for future in done:
-                rows, kind, lanes = result_of(client.submit(_lines, future, pure=False), "the sweep")
-                lines, in_lanes = lines + rows, in_lanes + lanes
-        except ClusterError:
-            _blame(client, parts)
-            raise
+        how = {"scored_by": scored_by, "scoring": scoring}
+        done, found = tried(lambda: _spread(client, parts, model, configs, target, how))
 
     def make(number: int) -> Value:
-        with scheduler_lost("sweep anew"):
+        if client.status in ("closing", "closed"):
+            raise ClusterError(
+                "the client that holds this sweep's learners is closed; sweep anew, and ask for them before"
+            )
+        with scheduler_lost("sweep anew", client):
             asked = client.submit(_model, done[number // TOGETHER], number % TOGETHER, pure=False)
             found = result_of(asked, "the sweep")
         return behind(features_of(parts), found)
 
-    return SweepResult(configs, lines, make, kind, in_lanes, judge)
+    lines = [line for rows, _, _ in found for line in rows]
+    return SweepResult(configs, lines, make, found[0][1], sum(lanes for *_, lanes in found), judge)
 
 
 def _spread(
-    client: Client,
-    parts: Sequence[Partition],
-    model: Value,
-    configs: list[Config],
-    target: Value,
+    client: Client, parts: Sequence[Partition], model: Value, configs: list[Config], target: Value,
     how: Config,
-) -> list[Value]:
-    """A task for every few configurations; a computed partition is computed once for all of them."""
-    computed = [part.waits or [] for part in parts]
+) -> tuple[list[Future], list[tuple[Value, ...]]]:  # fmt: skip
+    """A task for every few configurations, and what each came to; partitions are computed once for all."""
+    Workers(client).check()  # (a round trip: what a try before this one has released is gone then)
+    data = computed_of(client, parts)
     alone = [part.alone() for part in parts]
     kept = dask.delayed(model, pure=False, traverse=False)
     groups = [configs[at : at + TOGETHER] for at in range(0, len(configs), TOGETHER)]
+    computed = [data.get(part, []) for part in parts]
     calls = [dask.delayed(_swept, pure=False)(alone, computed, kept, group, target, how) for group in groups]
-    return sent(client, calls)
-
-
-def _blame(client: Client, parts: Sequence[Partition]) -> None:
-    """Name the partition that cannot be computed, if it is that: a sweep waits for all of them at once."""
-    for part in parts:
-        for future in client.compute(part.waits or []):
-            with named(part):
-                future.result()
+    done: list[Future] = []
+    asked: list[Future] = []
+    try:
+        done += sent(client, calls)
+        asked += [client.submit(_lines, one, pure=False) for one in done]
+        return done, [result_of(one, "the sweep") for one in asked]
+    except BaseException as error:
+        for future in (*asked, *done):  # (or Dask would keep what has failed, and not try it again)
+            future.release()
+        if isinstance(error, OnmarginError):
+            for part, futures in data.items():  # (a sweep waits for all of them at once)
+                for future in futures:
+                    refuse(future, part)
+        raise
+    finally:
+        let_go(data, data)
 
 
 def _swept(

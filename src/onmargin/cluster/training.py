@@ -21,10 +21,11 @@ from ..sources.blocks import ROWS, Block, height
 from ..sources.datasets.apart import SetPart
 from ..sources.parts import BYTES, Part
 from .checkpoint import NOTE, Checkpoint
-from .engine import Moment, result_of
+from .engine import Moment
 from .epochs import run
 from .library import Client, Value
 from .report import Epoch, Report
+from .tasks import result_of, tried
 from .workers import scheduler_lost
 
 AUTO = "auto"  # an average that is kept by `fit`, and not along a stream
@@ -141,9 +142,13 @@ class ClusterTraining:
 
     def _count_left_out(self) -> None:
         """What was left out in a pass: the parts are read once more, by the workers."""
-        with scheduler_lost(self.hint):
+
+        def found_once() -> list[tuple[int, int]]:
             tasks = self.client.map(left_out, self.parts, task=self.record.task, pure=False)
-            found = [result_of(task, "counting what was left out") for task in tasks]
+            return [result_of(task, "counting what was left out") for task in tasks]
+
+        with scheduler_lost(self.hint, self.client):
+            found = tried(found_once)
         self.record.skipped = sum(skipped for skipped, _ in found)
         self.record.unlabelled = self.record.finished * sum(untold for _, untold in found)
         if self.request.save is not None:

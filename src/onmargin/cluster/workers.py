@@ -1,17 +1,18 @@
-"""The client and its workers: do all have this version, and is the scheduler still there?"""
+"""The client, its scheduler and workers: do all have this version, and are they still there?"""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
 
 from .. import __version__
-from ..errors import BadInput, ClusterError
+from ..errors import BadInput, ClusterError, warn
 from .library import Client, Value, distributed
 
 VERSION = "__import__('onmargin').__version__"
-WAITS = 30  # seconds for the first worker
+WAITS = 30  # seconds for the first worker; and without any, until that is said
 
 
 def client_of(given: Value) -> Client:
@@ -47,9 +48,11 @@ class Workers:
         return {"workers": [self.there[place]], "allow_other_workers": True} if self.there else {}
 
     def check(self) -> None:
-        """Refuse workers that lack onmargin or have another version; who joined since is asked too."""
+        """Refuse a scheduler and workers (who joined since, too) without onmargin or of another version."""
+        # By a name of Python's own: a function of ours could not even be read where onmargin is missing.
         if not self.known:
             try:
+                require_version("scheduler", self.client.scheduler.address, self._of_scheduler())
                 self.client.wait_for_workers(1, timeout=WAITS)
             except TimeoutError:
                 raise ClusterError(
@@ -59,45 +62,106 @@ class Workers:
         new = sorted(set(self.there) - self.known)
         if not new:
             return
-        # By a name of Python's own: a function of ours could not even be read where onmargin is missing.
         answers: dict[str, Value] = self.client.run(eval, VERSION, workers=new, on_error="return")
         for address, answer in sorted(answers.items()):
-            if isinstance(answer, ImportError):
-                raise ClusterError(
-                    f"the worker {address} has no onmargin ({answer}); install onmargin {__version__} there"
-                )
-            if isinstance(answer, OSError):
-                continue  # (it went away meanwhile)
-            if answer != __version__:
-                raise ClusterError(
-                    f"the worker {address} has onmargin {answer}; wanted {__version__}, as here; install that"
-                )
+            if not isinstance(answer, OSError):  # (it went away meanwhile)
+                require_version("worker", address, answer)
         self.known.update(new)
 
-    def cancelled(self, hint: str) -> ClusterError:
-        """The line for tasks that are no more: their scheduler is gone, or they were taken away."""
-        if self.client.status != "running":
-            return lost(hint)
-        return ClusterError(
-            "the tasks of this run were cancelled: the cluster was restarted, or the data are of another "
-            f"client, or were cancelled; {hint}"
+    def _of_scheduler(self) -> Value:
+        try:
+            return self.client.run_on_scheduler(eval, VERSION)
+        except ImportError as error:
+            return error
+
+
+class OtherVersion(ClusterError):
+    """A scheduler or a worker without onmargin, or with another one: that is no partition's fault."""
+
+
+def require_version(what: str, address: str, found: Value, wanted: str = __version__) -> None:
+    """Refuse whoever has another one (found), or none (an ImportError)."""
+    if isinstance(found, ImportError):
+        raise OtherVersion(f"the {what} {address} has no onmargin ({found}); install onmargin {wanted} there")
+    if found != wanted:
+        raise OtherVersion(
+            f"the {what} {address} has onmargin {found}; wanted {wanted}, as here; install that"
         )
 
 
-GONE = CancelledError, distributed.comm.CommClosedError, TimeoutError, ConnectionError
+class Absence:
+    """Of all workers, while a run waits for them: it is said once, and the run goes on when one joins."""
+
+    def __init__(self, client: Client) -> None:
+        self.client, self.told = client, False
+        self.asked = self.seen = time.monotonic()
+
+    def look(self) -> None:
+        """Whenever there is time; the scheduler is asked now and then."""
+        now = time.monotonic()
+        if now - self.asked < WAITS / 6:
+            return
+        self.asked = now
+        try:
+            there = self.client.nthreads()
+        except (*GONE, OSError):  # (what is waited for says so)
+            return
+        if there:
+            self.seen, self.told = now, False
+        elif now - self.seen >= WAITS and not self.told:
+            self.told = True
+            warn(
+                f"the cluster has had no worker for {WAITS:.0f} s; the run goes on when one is there: dask "
+                f"worker {self.client.scheduler.address}",
+                RuntimeWarning,
+            )
+
+
+GONE = (
+    CancelledError, distributed.comm.CommClosedError, distributed.client.ClosedClientError, TimeoutError,
+    ConnectionError,
+)  # fmt: skip
+
+
+class Theirs(Exception):
+    """Around what a function of the user's raised, on its way through `scheduler_lost`."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(str(error))
+        self.error = error
 
 
 @contextmanager
-def scheduler_lost(hint: str) -> Iterator[None]:
-    """What a scheduler that is gone comes to, in one line."""
+def theirs() -> Iterator[None]:
+    """Around such a function: whatever it raises is told as it is, and taken for no lost scheduler."""
     try:
         yield
-    except GONE as error:
-        raise lost(hint) from error
-    except OSError as error:
-        if type(error) is not OSError or error.errno is not None:  # (a file, a disk)
+    except Exception as error:
+        raise Theirs(error) from error
+
+
+@contextmanager
+def scheduler_lost(hint: str, client: Client = None) -> Iterator[None]:
+    """What a scheduler that is gone comes to, in one line; one that is there has lost the tasks alone."""
+    try:
+        yield
+        return
+    except Theirs as around:
+        error = around.error
+    except CancelledError as cancelled:
+        if client is None or client.status != "running":
+            raise lost(hint) from cancelled
+        raise ClusterError(
+            "the tasks of this run were cancelled: the cluster was restarted, or the data are of another "
+            f"client, or were cancelled; {hint}"
+        ) from cancelled
+    except GONE as gone:
+        raise lost(hint) from gone
+    except OSError as failed:
+        if type(failed) is not OSError or failed.errno is not None:  # (a file, a disk)
             raise
-        raise lost(hint) from error  # (Dask's word for one that does not answer)
+        raise lost(hint) from failed  # (Dask's word for one that does not answer)
+    raise error from error.__cause__
 
 
 def lost(hint: str) -> ClusterError:
