@@ -20,7 +20,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.multiclass import OneVsRestClassifier
 
 import onmargin as om
-from onmargin.cluster.knowing import LengthsOfAll, known_of
+from onmargin.cluster.knowing import LengthsOfAll, Whole
 from onmargin.cluster.parcel import Change, packed, unpacked
 from onmargin.cluster.partitions import Partition
 from onmargin.cluster.report import Report
@@ -352,10 +352,13 @@ def test_sorted_labels_are_counted_over_blocks_and_partitions():
         parts = [Partition(number, "") for number in range(3)]
         some = [[(X[at : at + SIZE], y[at : at + SIZE])] for at in range(0, 120, SIZE)]
         found = [(part, summarise(part, one, wanted)) for part, one in zip(parts, some, strict=True)]
-        assert known_of(found, LEARNER, None).runs == runs
+        whole = Whole()
+        for one in found:
+            whole.add(*one)
+        assert whole.known(LEARNER, None).runs == runs
     narrow = summarise(parts[1], [(X[:, :3], Y)], wanted)
     with pytest.raises(BadInput, match="partition 1 has 3 columns, partition 0 4; wanted as many"):
-        known_of([found[0], (parts[1], narrow)], LEARNER, None)
+        whole.add(parts[1], narrow)
 
 
 def test_the_lengths_of_many_rows_are_thinned_and_their_median_kept(monkeypatch):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import uuid
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import NamedTuple, TypeVar
@@ -14,7 +15,7 @@ from ..interface.learner import Learner
 from ..interface.parameters.draws import seed_of
 from .checkpoint import Checkpoint, Keeper
 from .classes import Link, fitted, learn_classes, lines_of, of_groups
-from .knowing import known_of
+from .knowing import Whole
 from .library import Client, Future, Value, dask
 from .mixing import (
     Job,
@@ -89,11 +90,13 @@ class Engine:
         )
         self._set(settings, target)
         wanted = asked(self.estimator, classes, settings["rows"], target)
-        found = self._every(summarise, wanted)
-        if self.report.skipped and not any(summary.rows for _, summary in found):
+        whole = Whole()
+        for part, summary in self._every(summarise, wanted):
+            whole.add(part, summary)
+        if self.report.skipped and not whole.seen:
             why = next(iter(self.report.skipped.values()))
             raise ClusterError(f"no partition is left that can be read; of the first: {why}")
-        self.known = known_of(found, self.estimator, classes)
+        self.known = whole.known(self.estimator, classes)
 
     def take(self, point: Checkpoint, settings: dict[str, Value], target: Value) -> None:
         """Go on from a file."""
@@ -231,9 +234,12 @@ class Engine:
             if not done % each:
                 self._say(epoch, done // each, None)
 
-    def _every(self, function: Value, *arguments: Value) -> list[tuple[Partition, Value]]:
-        """The answers of all partitions, in their order, without those that are skipped."""
-        found: dict[int, Value] = {}
+    def _every(self, function: Value, *arguments: Value) -> Iterator[tuple[Partition, Value]]:
+        """The answers of all partitions, in their order, without those that are skipped.
+
+        Each is given, and let go of, as soon as those before it are there.
+        """
+        found, waiting = dict[Partition, Value](), deque(self.partitions)
         left, ended = self.partitions, dict[Partition, int]()
         while left:
             self.workers.check()
@@ -244,7 +250,7 @@ class Engine:
                     part = owners[future.key]
                     try:
                         self._refuse(future, part)
-                        found[part.number] = future.result()
+                        found[part] = future.result()
                     except Ended as error:
                         if part in ended:
                             self._skip(part, error.after(ended[part]).why)
@@ -254,8 +260,11 @@ class Engine:
                             future.release()  # (what has failed is otherwise kept, and not made anew)
                     except Unreadable as error:
                         self._skip(part, error.why)
+                    while waiting and (waiting[0] in found or str(waiting[0]) in self.report.skipped):
+                        part = waiting.popleft()
+                        if part in found:
+                            yield part, found.pop(part)
             left = again
-        return [(part, found[part.number]) for part in self.partitions if part.number in found]
 
     def _refuse(self, future: Future, part: Partition) -> None:
         """A future that has no result; no partition is to blame for workers that joined and are others."""

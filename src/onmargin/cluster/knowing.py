@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
 
 import numpy as np
 
@@ -25,14 +24,6 @@ def announced(estimator: Learner, classes: Value) -> list[Value]:
     labels = listed(classes)
     agreed(getattr(estimator, "classes", None), labels)
     return labels
-
-
-def known_of(summaries: Iterable[tuple[Partition, Summary]], estimator: Learner, classes: Value) -> Known:
-    """All summaries as one, in the order of partitions; what does not go together is refused."""
-    whole = Whole()
-    for partition, summary in summaries:
-        whole.add(partition, summary)
-    return whole.known(estimator, classes)
 
 
 class Whole:
