@@ -411,6 +411,26 @@ def test_the_client_holds_a_model_and_nothing_else(tmp_path, client):
     assert peaks[1] < peaks[0] + 1_000_000
 
 
+@soaked
+def test_the_client_keeps_no_more_of_many_partitions_than_of_few(client):
+    """Each tells 4,000 names, its lengths and labels: what is kept of all of them is one table of names."""
+
+    def dicts(number: int) -> list[tuple[dict[str, float], int]]:
+        names = [f"word {j}" for j in range(4_000)]
+        return [(dict.fromkeys(names[i::40], 1.0 + number), i % 2) for i in range(40)]
+
+    peaks = []
+    for count in (10, 80):
+        parts = [dask.delayed(dicts)(number) for number in range(count)]
+        tracemalloc.start()
+        try:
+            om.cluster.fit(LEARNER, parts, client=client, epochs=1)
+            peaks.append(tracemalloc.get_traced_memory()[1])
+        finally:
+            tracemalloc.stop()
+    assert peaks[1] < peaks[0] + 5_000_000  # (ten partitions' names take as much)
+
+
 def test_few_rows_of_a_wide_table_move_few_bytes(client):
     """Models that become one are what differs from the one they began with: here 60 weights of 100,000."""
     wide = sp.random(20, 100_000, density=3e-5, format="csr", random_state=3) + sp.csr_matrix(

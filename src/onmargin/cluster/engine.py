@@ -237,9 +237,9 @@ class Engine:
     def _every(self, function: Value, *arguments: Value) -> Iterator[tuple[Partition, Value]]:
         """The answers of all partitions, in their order, without those that are skipped.
 
-        Each is given, and let go of, as soon as those before it are there.
+        Each is fetched, and let go of, once those before it were: until then it stays on its worker.
         """
-        found, waiting = dict[Partition, Value](), deque(self.partitions)
+        found, waiting = dict[Partition, Future](), deque(self.partitions)
         left, ended = self.partitions, dict[Partition, int]()
         while left:
             self.workers.check()
@@ -250,7 +250,7 @@ class Engine:
                     part = owners[future.key]
                     try:
                         self._refuse(future, part)
-                        found[part] = future.result()
+                        found[part] = future
                     except Ended as error:
                         if part in ended:
                             self._skip(part, error.after(ended[part]).why)
@@ -263,7 +263,8 @@ class Engine:
                     while waiting and (waiting[0] in found or str(waiting[0]) in self.report.skipped):
                         part = waiting.popleft()
                         if part in found:
-                            yield part, found.pop(part)
+                            yield part, result_of(found[part], str(part))
+                            found.pop(part).release()
             left = again
 
     def _refuse(self, future: Future, part: Partition) -> None:

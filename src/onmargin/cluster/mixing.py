@@ -85,7 +85,8 @@ def after(rows: int) -> Iterator[None]:
 # worker had it, or it was killed) is read from its beginning again.
 _OPEN: dict[tuple[str, int, int], Reader] = {}
 _OVER: deque[str] = deque(maxlen=1000)  # runs whose last tasks may still be at work, and leave nothing open
-MOST_OPEN = distributed.utils.get_fileno_limit() // 2  # that a worker keeps: each may hold a file
+FILES = distributed.utils.get_fileno_limit()  # (-1: as many as you like)
+MOST_OPEN = (FILES if FILES > 0 else 2**20) // 2  # that a worker keeps: each may hold a file
 
 
 def hold(parcel: Parcel) -> Parcel:
