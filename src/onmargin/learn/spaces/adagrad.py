@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...compiled.outputs import add_rows, entry, put
+from ...compiled.one_output import entry, put
+from ...compiled.outputs import add_rows
 from ...compiled.parts import formula, part
 from ...compiled.rows import item, measure_row, row_sum, span
 from ..series import roots

@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...compiled.outputs import add_rows, add_scores, pulled, score_round
+from ...compiled.one_output import pulled
+from ...compiled.outputs import add_rows, add_scores, score_round
 from ...compiled.parts import formula, part
 from ..series import harmonic
 from ..vocabulary import COIN_LARGEST, COIN_LAST, COIN_SPREAD, COIN_WEALTH, DELTA

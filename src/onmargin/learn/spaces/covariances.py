@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...compiled.outputs import entry, put, score_rows
+from ...compiled.one_output import entry, put
+from ...compiled.outputs import score_rows
 from ...compiled.parts import part
 from ...compiled.rows import item, row_sum, span
 from .arrays import NOTE, REACH, SLOT, SQUARE, Field, Space

@@ -11,7 +11,8 @@ import math
 
 import numpy as np
 
-from ...compiled.outputs import entry, squared
+from ...compiled.one_output import entry
+from ...compiled.outputs import squared
 from ...compiled.parts import formula, part
 from ...compiled.rows import item, span
 from ..vocabulary import Q

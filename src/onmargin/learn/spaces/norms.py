@@ -19,7 +19,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...compiled.outputs import add_scores, entry, put
+from ...compiled.one_output import entry, put
+from ...compiled.outputs import add_scores
 from ...compiled.parts import Part, compose, part
 from ...compiled.rows import item, measure_row, span
 from ..vocabulary import BIASED, KNOWN, LINK_SCALE, NORM_COUNT, NORM_LAST, NORM_SUM, NORM_TOP, NORM_WORK, Q

@@ -16,7 +16,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ...compiled.lanes import flattened
-from ...compiled.outputs import add_rows, add_scores, add_stamped_scores, entry, pulled, put, score_round
+from ...compiled.one_output import entry, pulled, put
+from ...compiled.outputs import add_rows, add_scores, add_stamped_scores, score_round
 from ...compiled.parts import formula, part
 from ...compiled.rows import is_dense, item, span
 from ..series import harmonic

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...compiled.outputs import along, entry, put, spread
+from ...compiled.one_output import along, entry, put, spread
 from ...compiled.parts import part
 from ...compiled.rows import item, measure_row, span
 from .arrays import NOTE, REACH, SLOT, SQUARE, Field, Space, share_after

@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...compiled.outputs import add_rows, entry, put
+from ...compiled.one_output import entry, put
+from ...compiled.outputs import add_rows
 from ...compiled.parts import Part, compose, part
 from ..vocabulary import BIASED, KNOWN
 from .arrays import NOTE, SLOT, Field, Space

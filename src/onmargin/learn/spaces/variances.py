@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...compiled.outputs import entry, put, score_round, spread
+from ...compiled.one_output import entry, put, spread
+from ...compiled.outputs import score_round
 from ...compiled.parts import part
 from ...compiled.rows import item, span
 from .arrays import NOTE, SLOT, Field, Space, always
