@@ -157,3 +157,21 @@ def test_long_rows_are_one_stream_however_they_are_cut_and_kept(learner: Any) ->
         np.testing.assert_allclose(model.coef_, whole.coef_, rtol=1e-9, atol=1e-12)
         np.testing.assert_allclose(model.intercept_, whole.intercept_, rtol=1e-9, atol=1e-12)
     assert np.abs(whole.coef_).max() > 0.001
+
+
+@pytest.mark.parametrize("columns", [20, 64, 130, 1100])
+def test_a_batch_scores_as_it_began_to_the_last_bit(columns: int) -> None:
+    """Labels that nobody has touched before the batch at hand are ties: none is broken by rounding.
+
+    Dense rows, sparse ones, and batches that begin with one kind and go on with the other.
+    """
+    learner = om.Pegasos(lam=0.05, batch_size=4, average=False, intercept_scaling=0.7)
+    for seed in range(60):
+        draw = np.random.default_rng(seed)
+        X, sets = draw.standard_normal((8, columns)), (draw.random((8, 16)) < 0.3).astype(int)
+        dense = learner.clone().partial_fit(X, sets)
+        sparse = learner.clone().partial_fit(sp.csr_matrix(X), sets)
+        mixed = learner.clone().partial_fit(sp.csr_matrix(X[:6]), sets[:6]).partial_fit(X[6:], sets[6:])
+        other = learner.clone().partial_fit(X[:5], sets[:5]).partial_fit(sp.csr_matrix(X[5:]), sets[5:])
+        for model in (sparse, mixed, other):
+            np.testing.assert_allclose(model.coef_, dense.coef_, rtol=1e-9, atol=1e-12)

@@ -15,7 +15,7 @@ from . import lanes
 from .by_class import add_by_class, add_score_by_class, score_by_class
 from .one_output import entry
 from .parts import OPTIONS, part
-from .rows import axpy, dot, foresee, is_dense, item, leap, span, stretch
+from .rows import axpy, dot, foresee, is_dense, item, leap, measure_row, span, stretch
 
 _INLINED: Any = {**OPTIONS, "forceinline": True}
 
@@ -57,12 +57,11 @@ def add_scores(rows, row, weights, scores, factor):
 
 
 @part
-def add_stamped_scores(rows, row, weights, stamp, mark, scores, factor):
-    """`add_scores` of the slots that bear the stamp `mark` alone: the weights of others count as 0."""
+def score_stamped(rows, row, weights, others, stamp, mark, scores):
+    """`score_rows`, where slots that bear the stamp `mark` have their weights in `others`."""
     if weights.ndim == 1 or is_dense(rows):
-        _add_stamped_singly(rows, row, weights, stamp, mark, scores, factor)
-    else:
-        _add_stamped_side_by_side(rows, row, weights, stamp, mark, scores, factor)
+        return _score_stamped_singly(rows, row, weights, others, stamp, mark, scores)
+    return _score_stamped_side_by_side(rows, row, weights, others, stamp, mark, scores)
 
 
 @part
@@ -234,34 +233,34 @@ def _add_score_side_by_side(rows, row, weights, scores, factor):
 
 
 @part
-def _add_stamped_side_by_side(rows, row, weights, stamp, mark, scores, factor):
-    """Summed as `_totals` does: what is all there is of a score is taken off it to the last bit."""
+def _score_stamped_side_by_side(rows, row, weights, others, stamp, mark, scores):
     start, stop = span(rows, row)
-    flat, width, last = lanes.flattened(weights), weights.shape[1], weights.shape[0] - 1
+    own, other = lanes.flattened(weights), lanes.flattened(others)
+    width, last = weights.shape[1], weights.shape[0] - 1
     for group in range(0, width, 8):
-        bias = rows.bias if stamp[last] == mark else 0.0
-        total = lanes.plus_times(lanes.nothing(), lanes.load(flat, last * width + group), bias)
-        other = lanes.nothing()
+        at = last * width + group
+        eight = lanes.load(other, at) if stamp[last] == mark else lanes.load(own, at)
+        total, more = lanes.plus_times(lanes.nothing(), eight, rows.bias), lanes.nothing()
         for j in range(start, stop):
             slot, value = item(rows, row, j)
-            held = value if stamp[slot] == mark else 0.0
-            added = lanes.plus_times(total, lanes.load(flat, np.int64(slot) * width + group), held)
-            total, other = other, added  # (every other entry, in turn)
-        total = lanes.plus_times(total, other, 1.0)
-        lanes.store(scores, group, lanes.plus_times(lanes.load(scores, group), total, factor))
+            at = np.int64(slot) * width + group
+            eight = lanes.load(other, at) if stamp[slot] == mark else lanes.load(own, at)
+            total, more = more, lanes.plus_times(total, eight, value)  # (two sums, in turn)
+        lanes.store(scores, group, lanes.plus_times(total, more, 1.0))
+    return measure_row(rows, row)
 
 
 @part
-def _add_stamped_singly(rows, row, weights, stamp, mark, scores, factor):
+def _score_stamped_singly(rows, row, weights, others, stamp, mark, scores):
     start, stop = span(rows, row)
     last = weights.shape[0] - 1
     for k in range(weights.size // weights.shape[0]):
-        total = rows.bias * entry(weights, last, k) if stamp[last] == mark else 0.0
+        total = rows.bias * (entry(others, last, k) if stamp[last] == mark else entry(weights, last, k))
         for j in range(start, stop):
             slot, value = item(rows, row, j)
-            if stamp[slot] == mark:
-                total += entry(weights, slot, k) * value
-        scores[k] += factor * total
+            total += value * (entry(others, slot, k) if stamp[slot] == mark else entry(weights, slot, k))
+        scores[k] = total
+    return measure_row(rows, row)
 
 
 @part

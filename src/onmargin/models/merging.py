@@ -269,7 +269,7 @@ def _pegasos(model: Model, parts: Parts) -> None:
     if numbers[FREE_BIAS]:
         z[-1] = sums[-1] = mean[-1]
     space.weights[...] = z
-    space.pending[...], space.stamp[...] = 0.0, 0.0
+    space.before[...], space.stamp[...] = 0.0, 0.0
     ledger[PEGASOS_SIGMA], ledger[PEGASOS_SPREAD], ledger[PEGASOS_LAST] = 1.0, 1.0, batches
     ledger[PEGASOS_LENGTH], ledger[PEGASOS_MOVES] = float(np.square(z).sum()), 0.0
     if space.early.size:

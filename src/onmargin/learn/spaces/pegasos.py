@@ -2,9 +2,9 @@
 
 Nothing is ever shrunk: the factor follows from the round, so a step costs O(nonzeros). z is kept as
 sigma nu, because projecting w on a ball scales z; the average of w_1 .. w_T follows from
-a nu + drift = sum_t z_t / (t - 1), a by harmonic numbers. In mini-batches t counts batches, and what
-a batch adds is held back from its own scores (`pending`, valid where `stamp` bears its number; a batch that
-begins with a dense row clears all of it, and the last stamp alone says so: its number and a half).
+a nu + drift = sum_t z_t / (t - 1), a by harmonic numbers. In mini-batches t counts batches, and a batch
+scores by nu as it found it: what it moves is put aside first (`before`, valid where `stamp` bears its number;
+a batch that begins with a dense row puts all of nu aside, and the last stamp says so: its number and a half).
 Shalev-Shwartz, Singer, Srebro & Cotter 2011; the lazy forms are ours.
 """
 
@@ -17,7 +17,7 @@ import numpy as np
 
 from ...compiled.lanes import flattened
 from ...compiled.one_output import entry, pulled, put
-from ...compiled.outputs import add_rows, add_scores, add_stamped_scores, score_round
+from ...compiled.outputs import add_rows, add_scores, score_round, score_stamped
 from ...compiled.parts import formula, part
 from ...compiled.rows import is_dense, item, span
 from ..series import harmonic
@@ -42,7 +42,7 @@ from .linear import size
 
 LEAST_SIGMA = 0.01  # the least sigma
 EXACT_FOR = 10_000  # moves after which |z|^2 is summed anew
-WHOLE = 0.5  # the last stamp is by so much more than its batch where all of `pending` is that batch's
+WHOLE = 0.5  # the last stamp is by so much more than its batch where all of nu was put aside
 
 
 class Shrunk(NamedTuple):
@@ -51,7 +51,7 @@ class Shrunk(NamedTuple):
     weights: np.ndarray
     drift: np.ndarray
     prior: np.ndarray
-    pending: np.ndarray
+    before: np.ndarray
     stamp: np.ndarray
     early: np.ndarray
     later: np.ndarray
@@ -64,7 +64,7 @@ FIELDS = {
     "weights": Field(SLOT, exact=False),
     "drift": Field(SLOT, average=True),
     "prior": Field(SLOT, wanted="prior"),
-    "pending": Field(SLOT, wanted="batch"),
+    "before": Field(SLOT, wanted="batch"),
     "stamp": Field(MARK, wanted="batch"),
     "early": Field(SLOT, wanted="suffix"),
     "later": Field(SLOT, wanted="suffix"),
@@ -140,21 +140,21 @@ def suffix_start(ledger, t, suffix, anchor):
 
 
 @part
-def hold_back(rows, row, pending, stamp, t, scores):
-    """scores -= what the batch at hand has added so far, in the order of the sum: 0 may remain."""
-    if stamp[stamp.shape[0] - 1] == t + WHOLE:
-        add_scores(rows, row, pending, scores, -1.0)
-    else:
-        add_stamped_scores(rows, row, pending, stamp, t, scores, -1.0)
+def score_sum(space, rows, now, t, scores):
+    """scores[k] = <nu_k, x> as batch t found nu; returns |x|^2."""
+    last = space.stamp.shape[0] - 1
+    if not space.stamp.size or space.ledger[PEGASOS_LAST] != t:
+        return score_round(rows, now, space.weights, scores)
+    if space.stamp[last] == t + WHOLE:
+        return score_round(rows, now, space.before, scores)
+    return score_stamped(rows, now.row, space.weights, space.before, space.stamp, t, scores)
 
 
 @part
 def score(space, rows, now, hyper, scores):
     """s_k = <prior_k + z_k / (lam (t - 1)), x>"""
     t = turn(now.clock, hyper.numbers[BATCH])
-    space.notes[0] = score_round(rows, now, space.weights, scores)
-    if space.pending.size and space.ledger[PEGASOS_LAST] == t:
-        hold_back(rows, now.row, space.pending, space.stamp, t, scores)
+    space.notes[0] = score_sum(space, rows, now, t, scores)
     factor = factor_at(space.ledger, t, hyper.numbers[RADIUS] * hyper.numbers[LAM], hyper.numbers[LAM])
     for k in range(hyper.outputs):
         scores[k] *= factor
@@ -162,8 +162,8 @@ def score(space, rows, now, hyper, scores):
         last = space.weights.shape[0] - 1
         for k in range(hyper.outputs):
             own = entry(space.weights, last, k)
-            if space.pending.size and space.stamp[last] >= t:
-                own -= entry(space.pending, last, k)
+            if space.stamp.size and space.stamp[last] >= t:
+                own = entry(space.before, last, k)
             scores[k] += (1.0 - factor) * rows.bias * own
     if space.prior.size:
         add_scores(rows, now.row, space.prior, scores, 1.0)
@@ -223,13 +223,13 @@ def sum_anew(weights, ledger):
 
 
 @part
-def add_pending(rows, row, pending, stamp, pull, far, t, begins):
-    """What a move adds, kept apart; entries of another batch first become 0."""
+def put_aside(rows, row, weights, before, stamp, t, begins):
+    """What a move of batch t is about to change, as the batch found it; of a dense row that is everything."""
     last = stamp.shape[0] - 1
     if begins and is_dense(rows):
-        flat = flattened(pending)
-        for i in range(flat.shape[0]):
-            flat[i] = 0.0
+        found, kept = flattened(weights), flattened(before)
+        for i in range(kept.shape[0]):
+            kept[i] = found[i]
         stamp[last] = t + WHOLE
     if stamp[last] != t + WHOLE:
         start, stop = span(rows, row)
@@ -239,10 +239,9 @@ def add_pending(rows, row, pending, stamp, pull, far, t, begins):
                 place, _ = item(rows, row, j)
                 slot = np.uint64(place)
             if stamp[slot] != t:
-                for k in range(pending.size // pending.shape[0]):
-                    put(pending, slot, k, 0.0)
+                for k in range(before.size // before.shape[0]):
+                    put(before, slot, k, entry(weights, slot, k))
                 stamp[slot] = t
-    add_rows(rows, row, pending, pull, far)
 
 
 @part
@@ -261,15 +260,15 @@ def move(space, rows, now, pull, step, margin, hyper):
     if reach < math.inf:
         inner = ledger[PEGASOS_SIGMA] * pulled(rows, now.row, space.weights, pull)
         ledger[PEGASOS_LENGTH] += 2.0 * step * inner + step * step * size(space, rows, now, pull, hyper)
+    if space.stamp.size:
+        put_aside(rows, now.row, space.weights, space.before, space.stamp, t, begins)
     add_rows(rows, now.row, space.weights, pull, far)
     if reach < math.inf:
         sum_anew(weights, ledger)
     if space.drift.size:
         add_rows(rows, now.row, space.drift, pull, -ledger[PEGASOS_SPREAD] * far)
-    if space.pending.size:
-        add_pending(rows, now.row, space.pending, space.stamp, pull, far, t, begins)
     if hyper.numbers[FREE_BIAS] > 0.0:
-        bend = (space.weights, space.drift, space.pending)
+        bend = (space.weights, space.drift)
         move_free(*bend, ledger[PEGASOS_SPREAD], rows.bias * step, pull, t, 1.0 / (hyper.numbers[LAM] * t))
     if space.hits.size:
         for k in range(pull.shape[0]):
@@ -279,7 +278,7 @@ def move(space, rows, now, pull, step, margin, hyper):
 
 
 @part
-def move_free(weights, drift, pending, spread, far, pull, t, share):
+def move_free(weights, drift, spread, far, pull, t, share):
     """The constant coordinate unregularised: b += step pull / (lam t), never shrunk."""
     last = weights.shape[0] - 1
     for k in range(pull.shape[0]):
@@ -288,8 +287,6 @@ def move_free(weights, drift, pending, spread, far, pull, t, share):
             put(weights, last, k, entry(weights, last, k) - added + added * share)
             if drift.size:
                 put(drift, last, k, entry(drift, last, k) + spread * added + t * added * share)
-            if pending.size:
-                put(pending, last, k, entry(pending, last, k) - added + added * share)
 
 
 @part
@@ -336,9 +333,9 @@ def spelled_out(arrays, clock, hyper):
     """The weights that predict the next round."""
     t = turn(clock + 1, hyper.numbers[BATCH])
     own = arrays.weights.astype(np.float64)
-    if arrays.pending.size:
-        current = (arrays.stamp == t) | (arrays.stamp[-1] == t + WHOLE)
-        own[current] -= arrays.pending[current]
+    if arrays.stamp.size:
+        aside = (arrays.stamp == t) | (arrays.stamp[-1] == t + WHOLE)
+        own[aside] = arrays.before[aside]
     weights = (
         factor_at(arrays.ledger, t, hyper.numbers[RADIUS] * hyper.numbers[LAM], hyper.numbers[LAM]) * own
     )
@@ -379,7 +376,7 @@ def settle(arrays, hyper, clock):
 def unprojected(arrays, hyper):
     """A projection may scale all of nu, a suffix average copies all of it.
 
-    (A batch that begins with a dense row clears all of `pending`: only sparse rows are taken to be local.)
+    (A batch that begins with a dense row puts all of nu aside: only sparse rows are taken to be local.)
     """
     return not arrays.early.size and hyper.numbers[RADIUS] == math.inf
 
