@@ -442,3 +442,16 @@ if __name__ == "__main__":
     for K in (2, 3, 9):
         test_the_simulation_is_the_oracle(K, WEIGHT, sp.csr_matrix(X))
     Path(sys.argv[1]).write_text(json.dumps(found))
+
+
+def test_one_action_alone_is_refused_by_every_call():
+    """It was learned from by `partial_fit`, and could not be answered by."""
+    rows = np.ones((2, 3))
+    for make in (
+        lambda: om.Banditron(classes=["a"]).partial_fit(rows, ["a", "a"]),
+        lambda: om.Banditron().partial_fit(rows, ["a", "a"], classes=["a"]),
+        lambda: om.Banditron(classes=["a"]).fit(rows, ["a", "a"]),
+        lambda: om.Banditron(classes=["a"]).act_one({"x": 1.0}),
+    ):
+        with pytest.raises(BadInput, match="at least two (actions|classes)"):
+            make()

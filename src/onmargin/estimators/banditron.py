@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import BadInput
+from ..errors import BadInput, shown
 from ..interface.feedback.actions import Action as Action
 from ..interface.feedback.actions import Actions as Actions
 from ..interface.feedback.plays import PlaysActions
@@ -91,6 +91,8 @@ class Banditron(PlaysActions, Linear, Averaged, Classes):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
+        if self._labels is not None and self._labels.closed and len(self._labels.known) < 2:
+            raise BadInput(f"classes={shown(self._labels.known)}; wanted a list of at least two actions")
         if self._labels is not None and self._labels.sets:
             raise BadInput("Banditron plays one label a round; sets of labels are not for it")
 
