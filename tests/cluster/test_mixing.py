@@ -81,6 +81,24 @@ def test_an_averaged_run_is_the_mean_of_all_weights_that_predicted(client):
     assert found.t_ == rounds and np.abs(mean - w).max() > 0.01
 
 
+@pytest.mark.parametrize(
+    ("learner", "shuffles"),
+    [
+        (om.Perceptron(**PLAIN), True),
+        (om.Perceptron(**PLAIN, shuffle=False), False),
+        (om.Pegasos(lam=0.01, random_state=5), True),
+        (om.Pegasos(lam=0.01, order="cyclic", random_state=5), False),
+    ],
+)
+def test_rows_are_shuffled_where_fit_would(client, learner, shuffles):
+    """Unless told: the estimator says so itself, and a cluster asks for nothing twice."""
+    found, told, other = (
+        om.cluster.fit(learner, delayed(cut(X, Y, SIZES)), client=client, epochs=2, **asked).coef_
+        for asked in ({}, {"shuffle": shuffles}, {"shuffle": not shuffles})
+    )
+    assert np.array_equal(found, told) and not np.array_equal(found, other)
+
+
 def test_balanced_weights_are_those_of_one_machine(client):
     """n / (K n_y) of all rows: one partition, and `fit` without a cluster."""
     learner = om.PassiveAggressiveClassifier(class_weight="balanced", C=0.01, average=False, shuffle=False)

@@ -10,7 +10,7 @@
 What there is:
 
     run(estimator, data, *, client=None, epochs=5, mixing="uniform", mix_every=None, target=None,
-        classes=None, rows=8192, shuffle=True, sample=20_000, checkpoint=None, resume=False,
+        classes=None, rows=8192, shuffle=None, sample=20_000, checkpoint=None, resume=False,
         on_error="stop", tell=None, **options) -> Run        # .model (fitted), .report (Report)
     fit(...)     -> run(..., sample=0).model
     predict(model, data, *, target=None, method="predict", **options)   lazily, partition by partition

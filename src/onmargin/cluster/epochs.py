@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..errors import BadInput, require_whole, shown
-from ..interface.apart import finished, is_told, refuse_apart
+from ..interface.apart import finished, is_told, refuse_apart, shuffles
 from ..interface.learner import Learner
 from ..interface.targets.labels import listed
 from ..protocols.saving.files import described
@@ -33,7 +33,7 @@ class Run(NamedTuple):
 def run(
     estimator: Value, data: Value, *, client: Value = None, epochs: int = 5, mixing: str = "uniform",
     mix_every: int | None = None, target: Value = None, classes: Value = None, rows: int = 8192,
-    shuffle: bool = True, sample: int = 20_000, checkpoint: Path | Keeper | None = None, resume: bool = False,
+    shuffle: bool | None = None, sample: int = 20_000, checkpoint: Path | Keeper | None = None, resume: bool = False,
     on_error: str = "stop", tell: Tell | None = None, **options: Value,
 ) -> Run:  # fmt: skip
     """Learn the partitions of a set apart and mix the models after every epoch; the model, and a report.
@@ -51,7 +51,8 @@ def run(
     mixing : shares of the partitions: "uniform", by their "updates", or by their "examples".
     mix_every : also mix within an epoch, after so many blocks of every partition.
     classes : all labels, where the first pass need not look for them.
-    rows : in a block. shuffle : the rows of each block, by `random_state`, epoch, partition and block.
+    rows : in a block. shuffle : the rows of each block, by `random_state`, epoch, partition and block (None:
+        where the estimator's `fit` would).
     sample : rows that one learner learns in sequence, for the report (0: none).
     checkpoint, resume : a file that is replaced after every epoch; go on from it, bit for bit.
     on_error : of a partition that cannot be read: "stop", or "skip": as if it were not there (from then on,
@@ -74,6 +75,7 @@ def run(
     ):
         require_whole(name, value)
     require_whole("sample", sample, 0)
+    shuffle = shuffles(alone) if shuffle is None else shuffle
     for name, value in (("shuffle", shuffle), ("resume", resume)):
         if not isinstance(value, bool | np.bool_):
             raise BadInput(f"{name}={shown(value)}; wanted True or False")

@@ -62,6 +62,11 @@ def kind_of(estimator: Learner) -> str:
     return estimator.kind if is_told(estimator) else "points"
 
 
+def shuffles(estimator: Learner) -> bool:
+    """Does `fit` take the rows in another order? (Pegasos has a name for each.)"""
+    return bool(getattr(estimator, "shuffle", getattr(estimator, "order", "shuffle") != "cyclic"))
+
+
 def refuse_apart(estimator: Learner) -> None:
     """Say why parts cannot be learned apart, where that is known before anything is learned."""
     name = type(estimator).__name__
