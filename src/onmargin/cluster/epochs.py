@@ -33,8 +33,8 @@ class Run(NamedTuple):
 def run(
     estimator: Value, data: Value, *, client: Value = None, epochs: int = 5, mixing: str = "uniform",
     mix_every: int | None = None, target: Value = None, classes: Value = None, rows: int = 8192,
-    shuffle: bool | None = None, sample: int = 20_000, checkpoint: Path | Keeper | None = None, resume: bool = False,
-    on_error: str = "stop", tell: Tell | None = None, **options: Value,
+    shuffle: bool | None = None, sample: int = 20_000, checkpoint: Path | Keeper | None = None,
+    resume: bool = False, on_error: str = "stop", tell: Tell | None = None, **options: Value,
 ) -> Run:  # fmt: skip
     """Learn the partitions of a set apart and mix the models after every epoch; the model, and a report.
 
