@@ -156,7 +156,8 @@ def _as_it_began(learner: Learner, begun: Facts) -> Iterator[None]:
 
 
 def _model(learner: Learner, facts: Facts, arrays: Arrays) -> Model:
-    form, columns = learner._form(), learner._columns
+    form, columns, older = learner._form(), learner._columns, learner._table_row().space.older
+    arrays = arrays if older is None else older(arrays)
     start, clock = _start(learner, facts["start"]), count("clock", facts["clock"])
     known = max(columns.known, len(columns.slots or ()))
     if known >= start.slots:

@@ -113,6 +113,7 @@ class Space(NamedTuple):
     `starts_anywhere`: any weights may be gone on from (elsewhere they follow from other sums);
     `local(arrays, hyper)`: do rounds write to their own slots only (and to ledgers and scratch)?
     `either_way`: may outputs lie one after the other too (`compiled.outputs`)?
+    `older(arrays)`: those of a file, which an earlier version may have written, as they are now.
     """
 
     name: str
@@ -130,6 +131,7 @@ class Space(NamedTuple):
     starts_anywhere: bool = False
     local: Callable[..., bool] = never
     either_way: bool = False
+    older: Callable[..., Any] | None = None
 
 
 def padded(outputs: int, many: bool) -> int:

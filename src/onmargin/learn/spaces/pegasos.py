@@ -381,7 +381,17 @@ def unprojected(arrays, hyper):
     return not arrays.early.size and hyper.numbers[RADIUS] == math.inf
 
 
+def from_pending(arrays):
+    """A file's arrays; earlier ones held what the batch at hand had added, which `before` is nu without."""
+    kept = dict(arrays)
+    pending, weights = kept.pop("pending", None), kept.get("weights")
+    if pending is None or weights is None or (pending.size and pending.shape != weights.shape):
+        return arrays  # (which says what is missing)
+    with np.errstate(over="ignore", invalid="ignore"):  # (what is not finite is refused by whoever compares)
+        return kept | {"before": weights.astype(np.float64) - pending if pending.size else pending}
+
+
 SHRUNK = Space(
     "shrunk", Shrunk, FIELDS, score, size, move, mean, spelled_out, averaged, settle, local=unprojected,
-    either_way=True,
+    either_way=True, older=from_pending,
 )  # fmt: skip
