@@ -175,3 +175,36 @@ def test_a_batch_scores_as_it_began_to_the_last_bit(columns: int) -> None:
         other = learner.clone().partial_fit(X[:5], sets[:5]).partial_fit(sp.csr_matrix(X[5:]), sets[5:])
         for model in (sparse, mixed, other):
             np.testing.assert_allclose(model.coef_, dense.coef_, rtol=1e-9, atol=1e-12)
+
+
+def _softened(loss: float, size: float, pull: np.ndarray) -> float:
+    """A step that writes to every place it is shown."""
+    for k in range(pull.shape[0]):
+        pull[k] -= 0.01
+    return min(0.1, loss / size)
+
+
+@pytest.mark.parametrize("space", ["adagrad", "l2"])
+def test_a_step_of_ones_own_is_shown_the_outputs_and_nothing_beyond(space: str) -> None:
+    """Pulls are padded to eights, and weights that lie class by class are not: others' memory was written."""
+    X, y = _stream(200, 3)
+    learner = om.OnlineClassifier(
+        om.Recipe(step=_softened, space=space), average=False, intercept_scaling=1.0
+    )
+    dense = learner.clone().partial_fit(X, y, classes=[0, 1, 2])
+    sparse = learner.clone().partial_fit(sp.csr_matrix(X), y, classes=[0, 1, 2])
+    np.testing.assert_allclose(dense.coef_, sparse.coef_, rtol=1e-9, atol=1e-12)
+    assert np.abs(dense.coef_).max() > 0.01
+
+
+@pytest.mark.parametrize("columns", [64, 65, 71])
+def test_long_rows_in_single_precision_are_summed_in_double(columns: int) -> None:
+    """The last columns too, those beyond the eights."""
+    X, y = _stream(columns, 3)
+    X = X.astype(np.float32)
+    X[:, -1] += 1000.0
+    model = om.PassiveAggressiveClassifier(average=False, intercept_scaling=1.0, dtype="float32")
+    model.partial_fit(sp.csr_matrix(X), y, classes=[0, 1, 2])
+    scores = X.astype(float) @ model.coef_.T.astype(float) + model.intercept_
+    for table in (X, sp.csr_matrix(X)):
+        np.testing.assert_allclose(model.decision_function(table), scores, rtol=1e-12, atol=1e-12)

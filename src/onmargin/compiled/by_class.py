@@ -55,7 +55,7 @@ def _add_products(rows, row, following, weights, scores, factor, adding):
     for k in range(outputs):
         rest = rows.bias * entries[k * stride + last]
         for j in range(whole, columns):
-            rest += values[origin + j] * entries[k * stride + j]
+            rest += np.float64(values[origin + j]) * entries[k * stride + j]
         scores[k] = (scores[k] if adding else 0.0) + factor * rest
     for start in range(0, whole, SECTION):
         middle, stop = min(start + SECTION // 2, whole), min(start + SECTION, whole)

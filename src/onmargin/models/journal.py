@@ -34,9 +34,9 @@ class Journal:
             array[where] = entries
 
 
-def pays(space: Space, arrays: Any, hyper: Any, rows: Rows, entries: int) -> bool:
-    """Is it less to keep what rows may write over than to copy so many entries?"""
-    if not isinstance(rows, Sparse) or not space.local(arrays, hyper):
+def pays(space: Space, arrays: Any, hyper: Any, clock: int, rows: Rows, entries: int) -> bool:
+    """Is it less to keep what a pass over rows may write over than to copy so many entries?"""
+    if not isinstance(rows, Sparse) or not space.local(arrays, hyper, clock, len(rows.starts) - 1):
         return False
     width = arrays.weights.shape[1] if arrays.weights.ndim == 2 else 1
     return 4 * rows.values.size * width < entries

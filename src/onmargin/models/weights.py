@@ -222,8 +222,8 @@ class Model:
         return self.shared is not None and self.space.weights is self.shared
 
     def reached_by(self, rows: Rows) -> bool:
-        """Is it less to keep what these rows may write over than to copy everything?"""
-        return pays(self.row.space, self.space, self.hyper, rows, self.entries)
+        """Is it less to keep what a pass over these rows may write over than to copy everything?"""
+        return pays(self.row.space, self.space, self.hyper, self.clock, rows, self.entries)
 
     def journal(self, rows: Rows, count: int) -> Journal:
         """What rounds on these rows may write over."""

@@ -97,7 +97,7 @@ def move_adagrad(space, rows, now, pull, step, margin, hyper):
     start, stop = span(rows, now.row)
     last = space.weights.shape[0] - 1
     gradient, delta = step / rate_at(now.clock, hyper), hyper.numbers[DELTA]
-    for k in range(pull.shape[0]):
+    for k in range(hyper.outputs):
         if pull[k] != 0.0:
             way = pull[k]  # (read once: what the loop writes might be `pull`, for all it can know)
             if space.drift.size:
@@ -169,7 +169,7 @@ def move_soft(space, rows, now, pull, step, margin, hyper):
         start, stop = span(rows, now.row)
         last = space.weights.shape[0] - 1
         gradient = step / rate_at(now.clock, hyper)
-        for k in range(pull.shape[0]):
+        for k in range(hyper.outputs):
             if pull[k] != 0.0:
                 way = gradient * pull[k]
                 for j in range(start, stop):

@@ -58,17 +58,17 @@ class Start(NamedTuple):
     wants: tuple[str, ...] = ()
 
 
-def never(arrays, hyper):
+def never(arrays, hyper, clock, count):
     """Rounds write anywhere."""
     return False
 
 
-def always(arrays, hyper):
+def always(arrays, hyper, clock, count):
     """Rounds write to their own slots only."""
     return True
 
 
-def without_average(arrays, hyper):
+def without_average(arrays, hyper, clock, count):
     """Only an average is written everywhere."""
     return not arrays.drift.size
 
@@ -111,7 +111,8 @@ class Space(NamedTuple):
     `settle` puts sums right after the arrays took on another shape; `flat`: a score is <w, x>;
     `mergeable`: weights (and their drift) are all that is kept, so that models may be averaged;
     `starts_anywhere`: any weights may be gone on from (elsewhere they follow from other sums);
-    `local(arrays, hyper)`: do rounds write to their own slots only (and to ledgers and scratch)?
+    `local(arrays, hyper, clock, count)`: do the next `count` rounds write to their own slots only (and to
+    ledgers and scratch)?
     `either_way`: may outputs lie one after the other too (`compiled.outputs`)?
     `older(arrays)`: those of a file, which an earlier version may have written, as they are now.
     """

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...compiled.outputs import add_rows, score_round, squared
-from ...compiled.parts import part
+from ...compiled.parts import formula, part
 from ..vocabulary import FADED, FADING_LENGTH, FADING_MOVES, FADING_SCALE, FORGET, LAM, RADIUS
 from .arrays import LEDGER, NOTE, SLOT, Field, Space
 from .linear import size
@@ -95,7 +95,7 @@ def move_projected(space, rows, now, pull, step, margin, hyper):
     return step
 
 
-@part
+@formula
 def remaining(numbers, clock):
     """What remains of v when `clock` rounds are over."""
     return numbers[FORGET] ** (clock - numbers[FADED])
@@ -148,8 +148,23 @@ def into_the_ball(arrays, hyper, clock):
         arrays.ledger[FADING_LENGTH] = radius * radius
 
 
-EITHER: dict[str, Any] = {"settle": spelled_out, "either_way": True}
+def slow_steps(arrays, hyper, clock, count):
+    """Is the scale not multiplied out, even if all of these rounds move? It shrinks by k / (lam + k) each."""
+    lam, moves, scale = hyper.numbers[LAM], arrays.ledger[FADING_MOVES], arrays.ledger[FADING_SCALE]
+    if moves == 0.0:
+        return False  # (the first move leaves nothing)
+    grown = math.lgamma(moves + count) - math.lgamma(moves) + math.lgamma(lam + moves)
+    return math.log(scale) + grown - math.lgamma(lam + moves + count) > math.log(LEAST_SCALE) + 1e-3
+
+
+def short_while(arrays, hyper, clock, count):
+    """Is the scale not multiplied out in these rounds?"""
+    return remaining(hyper.numbers, clock + count) >= 2.0 * LEAST_SCALE
+
+
+SHRINKS: dict[str, Any] = {"settle": spelled_out, "local": slow_steps, "either_way": True}
+FADES: dict[str, Any] = {"settle": spelled_out, "local": short_while, "either_way": True}
 IN_BALL: dict[str, Any] = {"settle": into_the_ball, "either_way": True}
-SHIFTING = Space("shifting", Fading, FIELDS, score, size, move_shifting, weights=scaled, **EITHER)
+SHIFTING = Space("shifting", Fading, FIELDS, score, size, move_shifting, weights=scaled, **SHRINKS)
 PROJECTED = Space("ball", Fading, FIELDS, score, size, move_projected, weights=scaled, **IN_BALL)
-FORGETFUL = Space("forgetful", Fading, FIELDS, score_forgetful, size, move_forgetful, weights=faded, **EITHER)
+FORGETFUL = Space("forgetful", Fading, FIELDS, score_forgetful, size, move_forgetful, weights=faded, **FADES)

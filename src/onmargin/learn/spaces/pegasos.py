@@ -268,20 +268,20 @@ def move(space, rows, now, pull, step, margin, hyper):
     if space.drift.size:
         add_rows(rows, now.row, space.drift, pull, -ledger[PEGASOS_SPREAD] * far)
     if hyper.numbers[FREE_BIAS] > 0.0:
-        bend = (space.weights, space.drift)
-        move_free(*bend, ledger[PEGASOS_SPREAD], rows.bias * step, pull, t, 1.0 / (hyper.numbers[LAM] * t))
+        spread, share = ledger[PEGASOS_SPREAD], 1.0 / (hyper.numbers[LAM] * t)
+        move_free(space.weights, space.drift, spread, rows.bias * step, pull, hyper.outputs, t, share)
     if space.hits.size:
-        for k in range(pull.shape[0]):
+        for k in range(hyper.outputs):
             if pull[k] != 0.0:
                 put(space.hits, now.row, k, entry(space.hits, now.row, k) + step * pull[k])
     return step
 
 
 @part
-def move_free(weights, drift, spread, far, pull, t, share):
+def move_free(weights, drift, spread, far, pull, outputs, t, share):
     """The constant coordinate unregularised: b += step pull / (lam t), never shrunk."""
     last = weights.shape[0] - 1
-    for k in range(pull.shape[0]):
+    for k in range(outputs):
         if pull[k] != 0.0:
             added = far * pull[k]
             put(weights, last, k, entry(weights, last, k) - added + added * share)
@@ -373,12 +373,14 @@ def settle(arrays, hyper, clock):
     arrays.ledger[PEGASOS_LENGTH] = arrays.ledger[PEGASOS_SIGMA] ** 2 * float(np.sum(weights * weights))
 
 
-def unprojected(arrays, hyper):
-    """A projection may scale all of nu, a suffix average copies all of it.
+def within_grid(arrays, hyper, clock, count):
+    """A projection may scale all of nu; a suffix average copies all of it after a round of its grid.
 
     (A batch that begins with a dense row puts all of nu aside: only sparse rows are taken to be local.)
     """
-    return not arrays.early.size and hyper.numbers[RADIUS] == math.inf
+    if not arrays.early.size or hyper.numbers[RADIUS] < math.inf:
+        return hyper.numbers[RADIUS] == math.inf
+    return arrays.ledger[SUFFIX_NEXT] >= turn(clock + count, hyper.numbers[BATCH])
 
 
 def from_pending(arrays):
@@ -392,6 +394,6 @@ def from_pending(arrays):
 
 
 SHRUNK = Space(
-    "shrunk", Shrunk, FIELDS, score, size, move, mean, spelled_out, averaged, settle, local=unprojected,
+    "shrunk", Shrunk, FIELDS, score, size, move, mean, spelled_out, averaged, settle, local=within_grid,
     either_way=True, older=from_pending,
 )  # fmt: skip

@@ -14,7 +14,7 @@ import numpy as np
 from ...compiled.one_output import along, entry, put, spread
 from ...compiled.parts import part
 from ...compiled.rows import item, measure_row, span
-from .arrays import NOTE, REACH, SLOT, SQUARE, Field, Space, share_after
+from .arrays import NOTE, REACH, SLOT, SQUARE, Field, Space, always, share_after
 from .covariances import reach_out, shift, shrink
 
 
@@ -193,8 +193,9 @@ def full_mean(space, rows, now, hyper, scores):
 
 
 RIDGE = Space(
-    "ridge", Ridge, FIELDS, score, size, move, mean, flat=False, starts_anywhere=True, either_way=True
-)
+    "ridge", Ridge, FIELDS, score, size, move, mean, flat=False, starts_anywhere=True, local=always,
+    either_way=True,
+)  # fmt: skip
 FULL_RIDGE = Space(
     "ridge (full)",
     FullRidge,

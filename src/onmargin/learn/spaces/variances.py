@@ -83,11 +83,11 @@ def shift_averaged(space, slot, k, value, factor, beta, clock):
 
 
 @part
-def shift_all(space, rows, now, pull, step, beta):
+def shift_all(space, rows, now, pull, step, beta, outputs):
     """Every coordinate of the row, for every output that is pulled."""
     start, stop = span(rows, now.row)
     last = space.weights.shape[0] - 1
-    for k in range(pull.shape[0]):
+    for k in range(outputs):
         if pull[k] != 0.0:
             factor = step * pull[k]  # (read once: what the loop writes might be `pull`, for all it can know)
             if space.drift.size:
@@ -105,14 +105,14 @@ def shift_all(space, rows, now, pull, step, beta):
 @part
 def move_arow(space, rows, now, pull, step, margin, hyper):
     """AROW: Crammer, Kulesza & Dredze 2009."""
-    shift_all(space, rows, now, pull, step, arow_beta(space, step, margin, hyper))
+    shift_all(space, rows, now, pull, step, arow_beta(space, step, margin, hyper), hyper.outputs)
     return step
 
 
 @part
 def move_scw(space, rows, now, pull, step, margin, hyper):
     """CW and SCW: Wang, Zhao & Hoi 2012."""
-    shift_all(space, rows, now, pull, step, scw_beta(space, step, margin, hyper))
+    shift_all(space, rows, now, pull, step, scw_beta(space, step, margin, hyper), hyper.outputs)
     return step
 
 
