@@ -6,6 +6,9 @@ import logging
 import os
 import site
 import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +21,7 @@ from distributed import Client
 import onmargin as om
 from onmargin.errors import BadFile, BadInput, ClusterError, NoFile
 from onmargin.protocols.saving.files import notes_of
+from onmargin.sources.blocks import Block
 from tests.cluster.processes import WAITS, Processes
 from tests.soaking import SOAKING, either, soaked
 
@@ -118,6 +122,104 @@ def test_what_dask_gives_up_is_tried_once_more(tmp_path, plain):
         parts = [*data()[:3], dask.delayed(deadly)()]
         with pytest.raises(ClusterError, match=r"^partition 3: it has ended 2 workers, one after the other"):
             om.cluster.fit(LEARNER, parts, client=found.client)
+
+
+class Gated:
+    """A partition as files have them (`blocks`), some of whose readings wait until they are let go."""
+
+    def __init__(self, folder: Path, number: int, waits: tuple[int, ...] = ()) -> None:
+        self.folder, self.number, self.waits = folder, number, waits
+
+    def __str__(self) -> str:
+        return f"file {self.number}"
+
+    def blocks(self, rows: int) -> Any:
+        reading = len(list(self.folder.glob(f"read-{self.number}-*")))
+        (self.folder / f"read-{self.number}-{reading}").touch()
+        end = time.monotonic() + WAITS
+        while reading in self.waits and not (self.folder / "go").exists() and time.monotonic() < end:
+            time.sleep(0.02)
+        yield Block(X[self.number :: PARTS], Y[self.number :: PARTS])
+
+    def begun(self, reading: int) -> None:
+        """Wait until it is being read for the `reading`th time, from 0."""
+        until(lambda: (self.folder / f"read-{self.number}-{reading}").exists())
+
+
+def until(true: Callable[[], bool]) -> None:
+    end = time.monotonic() + WAITS
+    while not true():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def at(found: Processes, tasks: dict[str, Any], ending: str) -> str:
+    """The name of the worker that has a task of the first pass, or is at it."""
+    workers = found.client.scheduler_info(n_workers=-1)["workers"]
+    names = {address: str(one["name"]) for address, one in workers.items()}
+    has = [names[where] for where, keys in tasks.items() if where in names and named_in(keys, ending)]
+    return has[0] if has else ""
+
+
+def named_in(keys: Any, ending: str) -> bool:
+    return any("summarise" in str(key) and str(key).endswith(ending) for key in keys)
+
+
+@contextmanager
+def meanwhile(act: Callable[[], None]) -> Iterator[None]:
+    """Beside what is tested; its error is the test's."""
+    with ThreadPoolExecutor(1) as pool:
+        done = pool.submit(act)
+        yield
+        done.result(WAITS)
+
+
+def test_where_nobody_is_left_in_the_first_pass_whoever_joins_goes_on(tmp_path, plain):
+    """A task that waits for nobody but a worker that is gone is one that Dask forgets."""
+    parts = [Gated(tmp_path, number, (0,)) for number in range(PARTS)]
+    with Processes(tmp_path, 1) as found:
+
+        def kill() -> None:
+            until(lambda: any(tmp_path.glob("read-*")))
+            found.kill("0")
+            (tmp_path / "go").touch()
+            found.worker("late")
+
+        with meanwhile(kill):
+            done = om.cluster.fit(LEARNER, parts, client=found.client, epochs=EPOCHS)
+    assert equal(done, plain)
+
+
+@soaked
+def test_an_answer_that_is_lost_and_given_up_is_had_once_more(tmp_path, client):
+    """Its worker was killed when it was there, and so was the one that made it again: Dask allows none."""
+    (tmp_path / "plain").mkdir()
+    undisturbed = [Gated(tmp_path / "plain", number) for number in range(3)]
+    plain = om.cluster.fit(LEARNER, undisturbed, client=client, epochs=2)
+    parts = [Gated(tmp_path, 0, (0,)), Gated(tmp_path, 1), Gated(tmp_path, 2, (1,))]
+    with Processes(tmp_path, 3, failures=0) as found:
+
+        def kill() -> None:
+            until(lambda: bool(holder(found, "-2")))
+            found.kill(holder(found, "-2"))
+            parts[2].begun(1)
+            found.kill(at(found, found.client.processing(), "-2"))
+            (tmp_path / "go").touch()
+            found.worker("late")
+
+        with meanwhile(kill):
+            done = om.cluster.fit(LEARNER, parts, client=found.client, epochs=2)
+    assert equal(done, plain)
+    assert (tmp_path / "read-2-2").exists()
+
+
+def holder(found: Processes, ending: str) -> str:
+    """The name of the worker that has the answer of such a task."""
+    has: dict[str, list[str]] = {}
+    for key, places in found.client.who_has().items():
+        for place in places:
+            has.setdefault(place, []).append(key)
+    return at(found, has, ending)
 
 
 def test_a_checkpoint_is_of_the_same_run(tmp_path, client):

@@ -30,10 +30,9 @@ try:
 except ImportError:
     raise extra("dask and distributed", "dask") from None
 
-from .engine import Moment
 from .epochs import Run, fit, run
 from .predicting import predict
-from .report import Epoch, Line, Report
+from .report import Epoch, Line, Moment, Report
 from .sweeping import sweep
 
 __all__ = ["Epoch", "Line", "Moment", "Report", "Run", "fit", "predict", "run", "sweep"]

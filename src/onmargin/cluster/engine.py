@@ -7,7 +7,7 @@ import uuid
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from ..errors import ClusterError, OnmarginError
 from ..interface.apart import Known, begun, kind_of, predict_alike
@@ -32,26 +32,13 @@ from .mixing import (
 )
 from .parcel import Parcel, packed, unpacked
 from .partitions import Partition
-from .report import Epoch, Line, Report, Sample, Sum
+from .report import Epoch, Line, Moment, Report, Sample, Sum, Tell, whole
 from .summary import asked, summarise
 from .tasks import Ended, Unreadable, as_done, computed_of, let_go, refuse, result_of, sent, tried
 from .workers import GONE, Workers, theirs
 
 Some = TypeVar("Some")
 FORGETS = 5  # seconds that a run which is over waits for workers to let go of what they have open
-
-
-class Moment(NamedTuple):
-    """How far a run is: partitions done of those of this epoch; `line` once an epoch is over."""
-
-    epoch: int
-    epochs: int
-    done: int
-    partitions: int
-    line: Epoch | None = None
-
-
-Tell = Callable[[Moment], None]
 
 
 class Engine:
@@ -163,7 +150,7 @@ class Engine:
                 first += self.every or 0
         finally:
             let_go(self.computed, self.computed)
-        return Epoch(number, tuple(_whole(lines)), time.perf_counter() - began, moved)
+        return Epoch(number, tuple(whole(lines)), time.perf_counter() - began, moved)
 
     def _stretch(self, stretch: Stretch, partitions: Sequence[Partition]) -> Learned:
         """Learn and mix, unless these can no longer be read, though others were."""
@@ -237,35 +224,55 @@ class Engine:
     def _every(self, function: Value, *arguments: Value) -> Iterator[tuple[Partition, Value]]:
         """The answers of all partitions, in their order, without those that are skipped.
 
-        Each is fetched, and let go of, once those before it were: until then it stays on its worker.
+        Each is fetched, and let go of, once those before it were: until then it stays on its worker. Who has
+        ended workers is tried once more, alone: perhaps it was only there when another did.
         """
         found, waiting = dict[Partition, Future](), deque(self.partitions)
-        left, ended = self.partitions, dict[Partition, int]()
-        while left:
+        turns, ended = deque([list(self.partitions)]), dict[Partition, int]()
+        while turns:
             self.workers.check()
-            again: list[Partition] = []
+            left = turns.popleft()
             with self._computing([self._call(function, part, *arguments) for part in left]) as futures:
                 owners = {future.key: part for future, part in zip(futures, left, strict=True)}
                 for future in as_done(self.client, futures):
                     part = owners[future.key]
-                    try:
-                        self._refuse(future, part)
+                    if not self._failed(future, part, turns, ended):
                         found[part] = future
-                    except Ended as error:
-                        if part in ended:
-                            self._skip(part, error.after(ended[part]).why)
-                        else:
-                            ended[part] = error.workers
-                            again.append(part)
-                            future.release()  # (what has failed is otherwise kept, and not made anew)
-                    except Unreadable as error:
-                        self._skip(part, error.why)
                     while waiting and (waiting[0] in found or str(waiting[0]) in self.report.skipped):
                         part = waiting.popleft()
-                        if part in found:
-                            yield part, result_of(found[part], str(part))
-                            found.pop(part).release()
-            left = again
+                        if part not in found:
+                            continue
+                        kept = found.pop(part)
+                        try:
+                            answer = result_of(kept, str(part))
+                        except (
+                            ClusterError
+                        ):  # (it was lost with its worker since, and could not be made again)
+                            if not self._failed(kept, part, turns, ended):
+                                raise
+                            if str(part) not in self.report.skipped:
+                                waiting.appendleft(part)
+                            continue
+                        kept.release()
+                        yield part, answer
+
+    def _failed(
+        self, future: Future, part: Partition, turns: deque[list[Partition]], ended: dict[Partition, int]
+    ) -> bool:
+        """Has a partition no answer? Who ended workers the first time has another turn; others are out."""
+        try:
+            self._refuse(future, part)
+            return False
+        except Ended as error:
+            if part in ended:
+                self._skip(part, error.after(ended[part]).why)
+            else:
+                ended[part] = error.workers
+                turns.append([part])
+        except Unreadable as error:
+            self._skip(part, error.why)
+        future.release()  # (what has failed is otherwise kept, and not made anew)
+        return True
 
     def _refuse(self, future: Future, part: Partition) -> None:
         """A future that has no result; no partition is to blame for workers that joined and are others."""
@@ -287,7 +294,10 @@ class Engine:
         """A task on a partition, which waits for what is computed for it."""
         self.steps += step is None
         name = f"onmargin-{function.__name__}-{step or f'{self.name}-{self.steps}'}-{part.number}"
-        place = {} if part.waits else self.workers.near(part.number, self.count)
+        alone = (
+            step is None or part.waits
+        )  # (Dask forgets one that waits for nobody but a worker that is gone)
+        place = {} if alone else self.workers.near(part.number, self.count)
         waits = self.computed.get(part) or part.waits or []
         with dask.annotate(**place):
             return dask.delayed(function, pure=False)(part.alone(), waits, *arguments, dask_key_name=name)
@@ -366,7 +376,7 @@ class Engine:
         lines = list[Line]()
         for link in found:
             lines += result_of(self.client.submit(lines_of, link, pure=False), "learning")
-        line = Epoch(epoch, tuple(_whole(lines)), time.perf_counter() - began, 0)
+        line = Epoch(epoch, tuple(whole(lines)), time.perf_counter() - began, 0)
         self.report.epochs.append(line)
         self._say(epoch, len(self.partitions), line)
         return found
@@ -385,12 +395,3 @@ class Engine:
             found = futures[-len(links) :]
             self._await(futures, partitions, epoch, len(links))
             return found
-
-
-def _whole(lines: Sequence[Line]) -> list[Line]:
-    """A line for each partition and worker, in the order of partitions: those of stretches added up."""
-    found: dict[tuple[int, str], Line] = {}
-    for line in sorted(lines, key=lambda line: line.partition):
-        key = line.partition, line.worker
-        found[key] = found[key].plus(line) if key in found else line
-    return list(found.values())

@@ -14,12 +14,12 @@ from ..protocols.saving.files import described
 from ..sources.blocks import require_on_error
 from .checkpoint import SKIP, Keeper, Path, behind, kept_in, require_of, resumed
 from .classes import is_one_vs_rest
-from .engine import Engine, Tell
+from .engine import Engine
 from .knowing import announced
 from .library import Value
 from .mixing import require_mixing
 from .partitions import features_of, outline, partitions_of
-from .report import Report
+from .report import Report, Tell
 from .workers import client_of, scheduler_lost, theirs
 
 

@@ -101,6 +101,19 @@ class Epoch(NamedTuple):
         return Sum.of(self.lines)
 
 
+class Moment(NamedTuple):
+    """How far a run is: partitions done of those of this epoch; `line` once an epoch is over."""
+
+    epoch: int
+    epochs: int
+    done: int
+    partitions: int
+    line: Epoch | None = None
+
+
+Tell = Callable[[Moment], None]
+
+
 class Sample(NamedTuple):
     """As many epochs on the first rows of every partition, in sequence by one learner: its errors."""
 
@@ -228,3 +241,12 @@ class Report:
 def _line(values: Sequence[Value]) -> Line:
     """From a file."""
     return Line(*(kind(value) for kind, value in zip(KINDS, values, strict=True)))
+
+
+def whole(lines: Sequence[Line]) -> list[Line]:
+    """A line for each partition and worker, in the order of partitions: those of stretches added up."""
+    found: dict[tuple[int, str], Line] = {}
+    for line in sorted(lines, key=lambda line: line.partition):
+        key = line.partition, line.worker
+        found[key] = found[key].plus(line) if key in found else line
+    return list(found.values())

@@ -21,10 +21,9 @@ from ..sources.blocks import ROWS, Block, height
 from ..sources.datasets.apart import SetPart
 from ..sources.parts import BYTES, Part
 from .checkpoint import NOTE, Checkpoint
-from .engine import Moment
 from .epochs import run
 from .library import Client, Value
-from .report import Epoch, Report
+from .report import Epoch, Moment, Report
 from .tasks import result_of, tried
 from .workers import scheduler_lost
 

@@ -156,8 +156,8 @@ def _as_it_began(learner: Learner, begun: Facts) -> Iterator[None]:
 
 
 def _model(learner: Learner, facts: Facts, arrays: Arrays) -> Model:
-    form, columns, older = learner._form(), learner._columns, learner._table_row().space.older
-    arrays = arrays if older is None else older(arrays)
+    form, columns = learner._form(), learner._columns
+    arrays = learner._table_row().as_now(arrays)
     start, clock = _start(learner, facts["start"]), count("clock", facts["clock"])
     known = max(columns.known, len(columns.slots or ()))
     if known >= start.slots:

@@ -28,6 +28,7 @@ from ..learn.spaces.ridge import FULL_RIDGE, NUMBER_RIDGE, RIDGE
 from ..learn.tasks import Task, bandit, costs, label_sets, numbers
 from ..learn.tasks import classes as tasks
 from .compiling import listen
+from .layout import Arrays
 
 listen()  # whoever waits for a loop of the table is told
 
@@ -102,6 +103,10 @@ class Row(NamedTuple):
         """Do rounds add to weights, or to coefficients, of which a mean is kept by their dates?"""
         return self.space.average is less_drift and self.space.mean is not None
 
+    def as_now(self, arrays: Arrays) -> Arrays:
+        """The arrays of a file as they are named now, which an earlier version may have written."""
+        return arrays if self.space.older is None else self.space.older(arrays)
+
     def words(self) -> dict[str, str]:
         """What each part is called."""
         parts = {"task": self.task.demand, "loss": self.loss, "step": self.step}
@@ -126,6 +131,10 @@ class PairedRow(NamedTuple):
     def learner(self) -> Part:
         """The compiled loop of this rule."""
         return player(self.rule, WITH_WEIGHTS if self.space is LINEAR else WITH_VECTORS)
+
+    def as_now(self, arrays: Arrays) -> Arrays:
+        """The arrays of a file as they are named now, which an earlier version may have written."""
+        return arrays if self.space.older is None else self.space.older(arrays)
 
     def words(self) -> dict[str, str]:
         """What each part is called."""
