@@ -191,7 +191,7 @@ class BoundStream(Stream):
         code = targets.coder(self.coded)
         self.code = code or never
         plain = code is not None and getattr(self.owner, "class_weight", None) is None
-        self.answers = None if entries.averaged else targets.answers()
+        self.answers = None if entries.spelled else targets.answers()
         if plain and self.learns and not is_unfixed(self.owner):
             self.learn_fast = quick_learner(self, entries)
         if self.answers:
