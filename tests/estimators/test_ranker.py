@@ -138,7 +138,7 @@ def test_pairs_are_drawn_uniformly_from_those_of_a_query():
     for query in (0, 1):
         rows = np.flatnonzero(groups == query)
         pairs = [(i, j) for i in rows for j in rows if y[i] > y[j]]
-        assert queries.pairs(query) == len(pairs)
+        assert queries.pairs()[query] == len(pairs)
         members = np.empty(2 * len(pairs), np.int64)
         evenly = (np.arange(len(pairs)) + 0.5) / len(pairs)
         draw_pairs(queries, np.full(len(pairs), query), evenly, members)
@@ -150,9 +150,32 @@ def test_pairs_are_drawn_uniformly_from_those_of_a_query():
 
 
 def test_a_query_is_cut_at_every_level_but_the_least():
-    y = np.array([2.0, 0.0, 0.5, 0.0, 2.0])
-    cuts = [cut_in_two(queries_of(y, np.zeros(5, int), 1), 0, u) for u in (0.0, 0.499, 0.5, 0.999)]
-    assert [sorted(rows[up].tolist()) for rows, up in cuts] == [[0, 2, 4], [0, 2, 4], [0, 4], [0, 4]]
+    y, only = np.array([2.0, 0.0, 0.5, 0.0, 2.0]), np.zeros(1, int)
+    queries = queries_of(y, np.zeros(5, int), 1)
+    cuts = [cut_in_two(queries, only, np.array([u])) for u in (0.0, 0.499, 0.5, 0.999)]
+    assert [sorted(rows[up].tolist()) for rows, _, up in cuts] == [[0, 2, 4], [0, 2, 4], [0, 4], [0, 4]]
+
+
+@settings(deadline=None, max_examples=50, derandomize=True, database=None)
+@given(seed=st.integers(0, 10**6), levels=st.integers(2, 6))
+def test_queries_are_cut_at_once_as_one_by_one(seed, levels):
+    """In any order, some twice; also where the least of one has the grade of another's best."""
+    draw = np.random.default_rng(seed)
+    groups = draw.permutation(np.repeat(np.arange(9), draw.integers(1, 8, 9)))
+    y = np.sort(draw.choice([0.0, 5e-324, 0.5, 1.0, 2.0, 1e308], levels, replace=False))[
+        draw.integers(0, levels, len(groups))
+    ]
+    queries = queries_of(y, groups, 9)
+    some = draw.permutation(np.repeat(np.flatnonzero(queries.pairs()), 2))
+    uniforms = np.where(draw.random(len(some)) < 0.2, np.nextafter(1.0, 0.0), draw.random(len(some)))
+    rows, starts, relevant = cut_in_two(queries, some, uniforms)
+    assert starts[0] == 0 and starts[-1] == len(rows) == len(relevant)
+    for query, u, (start, stop) in zip(some, uniforms, pairwise(starts), strict=True):
+        mine = np.flatnonzero(groups == query)
+        mine = mine[np.argsort(y[mine], kind="stable")]
+        higher = np.unique(y[mine])[1:]
+        assert_array_equal(rows[start:stop], mine)
+        assert_array_equal(relevant[start:stop], y[mine] >= higher[int(u * len(higher))])
 
 
 @every_rule

@@ -94,22 +94,18 @@ class PairedRanker(Grouped, Passes, Shuffled, Intercept, Averaged):
         self, groups: np.ndarray, truth: np.ndarray, order: np.ndarray, model: Model
     ) -> tuple[Rounds, np.ndarray]:
         queries = queries_of(truth, groups, len(order))
-        some = [int(query) for query in order if queries.pairs(int(query))]
+        some = order[queries.pairs()[order] > 0]
         self.n_skipped_ = len(order) - len(some)
-        if not some:
+        if not len(some):
             return no_rounds()
         if self.rule == "auc":
-            visits = np.repeat(some, np.diff(queries.bounds)[some])
+            visits = np.repeat(some, queries.sizes()[some])
             members = np.empty(2 * len(visits), np.int64)
             draw_pairs(queries, visits, self._luck(model, len(visits), NONE), members)
             starts = 2 * np.arange(len(visits) + 1)
             return (members, starts), np.arange(len(members)) % 2 == 0
-        luck = self._luck(model, len(some), NONE)
-        rows, better = zip(
-            *(cut_in_two(queries, query, u) for query, u in zip(some, luck, strict=True)), strict=True
-        )
-        starts = np.r_[0, np.cumsum([len(part) for part in rows])]
-        return (np.concatenate(rows), starts), np.concatenate(better)
+        rows, starts, better = cut_in_two(queries, some, self._luck(model, len(some), NONE))
+        return (rows, starts), better
 
     @answers
     def predict(self, X: object) -> np.ndarray:

@@ -133,6 +133,16 @@ def answer_one(rows, space, hyper, scores, clock):
     return decide(scores, now, hyper)
 
 
+def answer_one_mean(rows, space, hyper, scores, clock):
+    """`answer_one` by the averaged weights."""
+    now = Round(0, clock + 1, 1.0, 0.0, 0)
+    score(space, rows, now, hyper, scores)
+    if not math.isfinite(space.notes[0]):
+        return math.nan
+    mean(space, rows, now, hyper, scores)
+    return decide(scores, now, hyper)
+
+
 def judged(examples, space, hyper, clock, desk, held, trace, first, start, stop):
     """`learn`, but the trace and the mistakes are those of the averaged weights. `held` is scratch."""
     rows, targets, order, scores = examples.rows, examples.targets, examples.order, desk.scores

@@ -17,6 +17,7 @@ class BoundEntries:
 
     `rows` is one reserved row and `target` room for its target, both written in place. Whoever plays millions
     of rows calls `one_entry` (on what `one` says) and `guess_entry` (on `single`, and the clock) itself.
+    Where an average is kept, guesses and answers are by it (guesses not where it must be `spelled` out).
     """
 
     kind: object = None
@@ -39,10 +40,11 @@ class BoundEntries:
             self.one_entry: Part | None = None
             if target.ndim == 1 and learns:
                 self.one_entry = bound(model.played().one_learner(), self.one(0.0, 0))
-            answerer = model.row.mean_answerer() if self.averaged and not self.spelled else None
+            answerer = model.row.mean_answerer() if self.averaged else None
+            single = model.row.mean_single() if self.averaged else None
             answer = (rows, self.space, self.hyper, 0, self.desk.scores, self.out, 0, 1)
             self.answer_entry: Part = bound(answerer or model.row.answerer(), answer)
-            self.guess_entry: Part = bound(model.row.single(), (*self.single, 0))
+            self.guess_entry: Part = bound(single or model.row.single(), (*self.single, 0))
             self.kind = kind
 
     def one(self, target: float, clock: int) -> tuple[Any, ...]:

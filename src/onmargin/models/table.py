@@ -91,6 +91,13 @@ class Row(NamedTuple):
         """Its compiled guess for one row."""
         return specialise(rounds.answer_one, BRIEF, score=self.space.score, decide=self.task.decide)
 
+    def mean_single(self) -> Part | None:
+        """The same by the averaged weights; None where they must be spelled out."""
+        if self.space.mean is None:
+            return None
+        roles = {"score": self.space.score, "mean": self.space.mean, "decide": self.task.decide}
+        return specialise(rounds.answer_one_mean, BRIEF, **roles)
+
     def judge(self) -> Part:
         """Its compiled loop that answers with the averaged weights before each round."""
         decide, _, wrong = self.task

@@ -101,7 +101,7 @@ class PairedStream(PlacedStream):
         entries, model, self.binding = BoundEntries(), cast(PairedModel, self.model), object()
         entries.bind(model, self.packer.rows, self.target, learns=False)
         self.entries = entries
-        self.answers = None if entries.averaged or model.rule == "auc" else self.owner._targets().answers()
+        self.answers = None if entries.spelled or model.rule == "auc" else self.owner._targets().answers()
         if self.answers:
             self.answer = quick_answerer(self, entries, self.answers)
 

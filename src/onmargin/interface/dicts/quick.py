@@ -80,7 +80,7 @@ def quick_learner(stream: BoundStream, entries: BoundEntries) -> Learn:
 
 
 def quick_answerer(stream: Stream, entries: BoundEntries, answers: dict[float, Any]) -> Answer:
-    """The label of one dict: what `decide` says, by the running weights."""
+    """The label of one dict: what `decide` says, by the average where one is kept."""
     packer, model = stream.packer, stream.model
     acquire, release = stream.lock.acquire, stream.lock.release
     guess, (rows, space, hyper, scores) = entries.guess_entry, entries.single

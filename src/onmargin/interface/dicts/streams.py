@@ -47,6 +47,7 @@ class Stream:
     binding: object = None  # another whenever it is bound anew; None: retired, the learner has another stream
     learn_fast: Learn  # the short way of a plain round; False, and nothing changed, where it cannot be gone
     answer: Answer  # for one dict
+    settled = False  # a learner around this one has looked at its own parameters, and nothing changed since
     learns = False  # a question's stream may stand on a copy of the model: nothing is learned through it
     answers: dict[float, Any] | None = None  # guesses of the loop as labels, where the loop may guess
 
@@ -191,7 +192,7 @@ class BoundStream(Stream):
         code = targets.coder(self.coded)
         self.code = code or never
         plain = code is not None and getattr(self.owner, "class_weight", None) is None
-        self.answers = None if entries.averaged else targets.answers()
+        self.answers = None if entries.spelled else targets.answers()
         if plain and self.learns and not is_unfixed(self.owner):
             self.learn_fast = quick_learner(self, entries)
         if self.answers:

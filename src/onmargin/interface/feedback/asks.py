@@ -8,7 +8,7 @@ and `learn_one` take labels that are there; `query` says what to ask for.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 from sklearn.utils import check_array
@@ -24,7 +24,7 @@ from ...results.label_plan import Outlook
 from ...results.progress import Progress, Totals
 from ..classifier import Classifier
 from ..dicts.before import BeforeAsking
-from ..dicts.streams import Example, check_example, open_stream
+from ..dicts.streams import Example, Stream, check_example, open_stream
 from ..guard import NOBODY, Change, alone, answers, changes, in_place
 from ..inner import Beside, Inner
 from ..parameters.draws import seed_of, uniforms
@@ -34,9 +34,10 @@ from ..river import River
 from ..runs.watch import Wanted
 from ..state import seed_in
 from ..tables import Table, checked_chance, checked_weights, in_one_line
-from ..targets.labels import as_they_are, is_missing
+from ..targets.labels import is_missing
 from ..targets.missing import indexable, numbered, one_kind, rows_of, told
 from ..twins import of_asker, own
+from .watching import watch_each
 
 COINS = 6  # the purpose of a generator
 PIECE = 1 << 20  # rows at a time, where no line per round is kept
@@ -98,6 +99,11 @@ class AsksForLabels(River):
         """A user's rule, where there is one."""
         return None
 
+    def __setattr__(self, name: str, value: object) -> None:
+        super().__setattr__(name, value)
+        if not name.startswith("_") and not name.endswith("_") and "estimator_" in self.__dict__:
+            self.estimator_.__dict__.pop("_stream", None)  # a parameter: all is checked anew
+
     def set_params(self, **params: Any) -> Self:
         """Change parameters, all or none; another library's names are answered with ours."""
         refuse_params(self, params, set(self.get_params(deep=False)))
@@ -143,6 +149,8 @@ class AsksForLabels(River):
 
     def inside(self, fresh: bool = False) -> Inside:
         """The learner, with this sampler's numbers; a fresh one where asked for."""
+        if not fresh and self._settled() is not None:
+            return cast(Inside, self.estimator_)
         chosen = self._rule_numbers()
         if fresh or "estimator_" not in self.__dict__:
             self.estimator_, self._asking = self._made_inner(), None
@@ -157,7 +165,14 @@ class AsksForLabels(River):
             else:
                 inner._refresh(inner._model)
                 inner._model.ask_by(chosen)
+        if inner._stream is not None:
+            inner._stream.settled = True
         return inner
+
+    def _settled(self) -> Stream | None:
+        """The learner's stream, if no parameter was changed since all were checked."""
+        stream: Stream | None = getattr(self.__dict__.get("estimator_"), "_stream", None)
+        return stream if stream is not None and stream.settled else None
 
     def _rule(self, inner: Inside, chosen: Chosen | None = None) -> Asking:
         """The model's, or the one that waits for a model."""
@@ -167,6 +182,7 @@ class AsksForLabels(River):
         if self._asking is None:
             self._asking = Asking(self._rule_numbers() if chosen is None else chosen, self._own_rule())
         if model is not None:
+            inner._stream = None  # bound to the numbers that the model had
             model.attach(self._asking)
         return self._asking
 
@@ -275,39 +291,7 @@ class AsksForLabels(River):
     @changes
     def watch_each(self, examples: Iterable[Any], wanted: Wanted) -> Progress:
         """An iterable of (x, y) or (x, y, weight), one after the other; weight 0 leaves no line."""
-        own(self.inside())
-        truths, predictions = list[Any](), list[Any]()
-        queried, counted = list[bool](), list[bool]()
-        mistakes = 0
-        for example in examples:
-            x, y, weight = example if len(example) == 3 else (*example, 1.0)
-            if weight == 0:
-                continue
-            answer, asked = self.predict_one(x), self.query_one(x)
-            there = not is_missing(y)
-            if asked and not there:
-                raise BadInput(
-                    f"round {len(truths)} was asked for and has no label; give one, or leave it out"
-                )
-            if asked:
-                self.learn_one(x, y, weight)
-            mistakes += self._counts_mistakes and there and answer != y
-            for values, value in ((truths, y), (predictions, answer), (queried, asked), (counted, there)):
-                values.append(value)
-        if not truths:
-            raise BadInput("the iterable is empty; wanted pairs (x, y)")
-        count, judged, self.queried_ = len(truths), np.asarray(counted, bool), np.flatnonzero(queried)
-        totals = Totals(int(judged.sum()), mistakes, 0, int(sum(queried)), 0.0)
-        if not wanted.full:
-            curve = [(totals.rounds, mistakes, 0.0)]
-            return Progress(self._original(), totals, None, curve=curve, kind=self.kind)
-        kept = {
-            "scores": np.full(count, np.nan), "predictions": as_they_are(predictions), "counted": judged,
-            "queried": np.asarray(queried, bool), "losses": np.zeros(count), "steps": np.zeros(count),
-        }  # fmt: skip
-        return Progress(
-            self._original(), totals, as_they_are(truths), None, kept, [], self.kind, wanted.every
-        )
+        return watch_each(self, examples, wanted)
 
     @answers
     def comparator_losses(self, X: Table, y: object, comparator: object) -> np.ndarray:
@@ -352,9 +336,24 @@ class AsksForLabels(River):
             some = self._some_label(inner, classes)
             inner._partial_fit(rows_of(X, np.arange(1)), some, classes, [0.0], rule)
 
-    @in_place
     def learn_one(self, x: Example, y: object, w: float = 1.0) -> None:
         """One example with its label; None or NaN: nothing is learned."""
+        if w != 1.0 or not self._learn_fast(x, y):
+            self._learn_one(x, y, w)
+
+    def _learn_fast(self, x: Example, y: object) -> bool:
+        """The learner's short way, alone; False, and nothing changed, where it cannot be gone."""
+        guard = self._guard or NOBODY
+        with guard.lock:  # (a call on arrays takes the stream away before it begins)
+            stream = self._settled()
+            if stream is None:
+                return False
+            if guard.readers:
+                guard.wait_for_readers()
+            return bool(stream.learn_fast(x, y))
+
+    @in_place
+    def _learn_one(self, x: Example, y: object, w: float) -> None:
         inner = self.inside()
         if is_missing(y):
             check_example(x)

@@ -15,9 +15,13 @@ class Queries(NamedTuple):
     grades: np.ndarray
     before: np.ndarray  # per place: pairs of its query whose better row lies before it; one more at the end
 
-    def pairs(self, query: int) -> int:
-        """How many pairs of different relevance it has."""
-        return int(self.before[self.bounds[query + 1]] - self.before[self.bounds[query]])
+    def sizes(self) -> np.ndarray:
+        """How many rows each query has."""
+        return np.diff(self.bounds)
+
+    def pairs(self) -> np.ndarray:
+        """How many pairs of different relevance each has."""
+        return np.diff(self.before[self.bounds])
 
 
 def queries_of(relevance: np.ndarray, groups: np.ndarray, count: int) -> Queries:
@@ -32,9 +36,20 @@ def queries_of(relevance: np.ndarray, groups: np.ndarray, count: int) -> Queries
     return Queries(rows, bounds, grades, np.r_[0, np.cumsum(below)])
 
 
-def cut_in_two(queries: Queries, query: int, uniform: float) -> tuple[np.ndarray, np.ndarray]:
-    """A query's rows, and which count as relevant: those of at least a level drawn from all but the least."""
-    some = slice(queries.bounds[query], queries.bounds[query + 1])
-    levels = np.unique(queries.grades[some])[1:]
-    relevant = queries.grades[some] >= levels[int(uniform * len(levels))]
-    return queries.rows[some], relevant
+def cut_in_two(
+    queries: Queries, some: np.ndarray, uniforms: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rows of these queries, one after the other; where each begins, and the end; which rows are relevant.
+
+    Those of at least a level drawn, by a uniform a query, from all levels of the query but the least.
+    """
+    sizes = queries.sizes()[some]
+    starts = np.r_[0, np.cumsum(sizes)]
+    places = np.arange(starts[-1]) + np.repeat(queries.bounds[some] - starts[:-1], sizes)
+    grades = queries.grades[places]
+    rises = np.r_[False, np.diff(grades) != 0]
+    rises[starts[:-1]] = False
+    levels = np.r_[0, np.cumsum(rises)]  # before each place, and at the end
+    levels_in = levels[starts[1:]] - levels[starts[:-1]]  # of each query, above its least
+    cuts = levels[starts[:-1]] + 1 + (uniforms * levels_in).astype(np.int64)
+    return queries.rows[places], starts, levels[1:] >= np.repeat(cuts, sizes)
