@@ -86,7 +86,7 @@ FADING_MOVES = 1  # moves so far
 FADING_LENGTH = 2  # |w|^2
 
 # The ledger of norms that bind all coordinates
-NORM_TOP = 0  # the largest gauge
+NORM_TOP = 0  # a gauge that was the largest
 NORM_SUM = 1  # sum of the terms, relative to it
 NORM_COUNT = 2  # coordinates in the sum
 NORM_WORK = 3  # changes since the sum was exact

@@ -244,6 +244,7 @@ class Model:
         return {}, {
             name: np.zeros_like(array) if storage.is_scratch(fields[name]) else np.asarray(array)
             for name, array in arrays.items()
+            if not fields[name].follows
         }
 
     @classmethod
@@ -251,6 +252,8 @@ class Model:
         """The arrays that a file of such a model must hold; some sizes are those of arrays in it."""
         wanted = {}
         for name, field in row.space.fields.items():
+            if field.follows:
+                continue
             shape, dtype = storage.shape_of(field, start)
             most = start.slots - 1 if field.names_slots else math.inf
             least = 0 if field.names_slots else field.least
@@ -260,7 +263,8 @@ class Model:
     def restore(self, facts: Facts, arrays: Arrays) -> None:
         """Take on a state that was written, and that fits the layout."""
         for name, array in self.space._asdict().items():
-            if not storage.is_scratch(self.row.space.fields[name]):
+            field = self.row.space.fields[name]
+            if not (storage.is_scratch(field) or field.follows):
                 array[...] = arrays[name]
 
     # ---- learning and answering

@@ -26,7 +26,8 @@ class Field(NamedTuple):
     `signed`: the field turns over with the sign of its row; `average`: kept only where an average
     is wanted; `prior`: a new entry is 1 / `Start.prior`; `exact`: float64 whatever the user chose;
     `scratch`: nothing of it outlives a round; `wanted`: kept only where `Start.wants` names it;
-    `names_slots`: its entries are numbers of slots; `least`: no entry lies below.
+    `names_slots`: its entries are numbers of slots; `least`: no entry lies below; `follows`: it is
+    made again of the others where it is wanted, and is not in files.
 
     Kinds: a number per slot and output; a square per output; scratch of that size; two notes; one
     number per slot; a few numbers of the whole (their starts in `begins`); one line per row of the
@@ -44,6 +45,7 @@ class Field(NamedTuple):
     begins: tuple[float, ...] = ()
     names_slots: bool = False
     least: float = -math.inf
+    follows: bool = False
 
 
 class Start(NamedTuple):

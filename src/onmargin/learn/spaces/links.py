@@ -45,15 +45,21 @@ def group_gauge(theta, norms, group, slot):
 
 
 @part
-def no_regroup(norms, group, slot, change):
+def no_regroup(weights, norms, group, slot, change, outputs):
     """A coordinate is a group of its own: its gauge follows by itself."""
 
 
 @part
-def regroup_norms(norms, group, slot, change):
-    """|theta^g|^2 after one of its coordinates changed its square."""
+def regroup_norms(weights, norms, group, slot, change, outputs):
+    """|theta^g|^2 after one of its coordinates changed its square; exactly, where it is of one column."""
     place = group_of(group, slot)
-    norms[place] = max(norms[place] + change, 0.0)
+    if group.size and slot < weights.shape[0] - 1:
+        norms[place] = max(norms[place] + change, 0.0)
+    else:
+        norms[place] = 0.0
+        for k in range(outputs):
+            theta = entry(weights, slot, k)
+            norms[place] += theta * theta
 
 
 @part
@@ -74,8 +80,14 @@ def sum_groups(weights, norms, group, outputs):
 
 @formula
 def power_term(theta, top, q):
-    """(|theta_i| / top)^q"""
-    return power(abs(theta) / top, q) if top > 0.0 else 0.0
+    """(|theta_i| / top)^q, the same to the last bit wherever it is compiled, as sums of terms are exact.
+
+    A division may become a product with 1 / top or not; so it is one. (1 / top must be finite.)
+    """
+    ratio = abs(theta) * (1.0 / top) if top > 1e-300 else 0.0
+    if ratio > 1.0:
+        ratio = min(ratio, 10.0 ** (300.0 / q))  # (far beyond what a sum takes)
+    return power(ratio, q)
 
 
 @formula
@@ -103,7 +115,7 @@ def power_weigh(theta, gauge, reading, top, q, scale):
 @formula
 def cosh_term(theta, top, q):
     """cosh(theta_i) e^-top"""
-    return 0.5 * (math.exp(abs(theta) - top) + math.exp(-abs(theta) - top))
+    return 0.5 * (math.exp(min(abs(theta) - top, 300.0)) + math.exp(-abs(theta) - top))
 
 
 @formula
@@ -132,7 +144,7 @@ def plain_gauge(theta, norms, group, slot):
 @formula
 def exp_term(theta, top, q):
     """e^(theta_i - top)"""
-    return math.exp(theta - top)
+    return math.exp(min(theta - top, 300.0))
 
 
 @formula

@@ -1,9 +1,12 @@
 """Regularisers that bind all coordinates: p-norm, group norm, entropy. w = grad g*(theta).
 
 A weight is read off theta when a row asks for it, given one sum over all coordinates, and that sum
-is kept up to date coordinate by coordinate: O(nonzeros) a round. It is relative to the largest
-coordinate (no overflow), and summed anew whenever it has lost a digit or the changes have cost as
-much as that does. An average needs all weights at every move: O(d).
+is kept up to date coordinate by coordinate: O(nonzeros) a round. It is relative to a coordinate that
+was the largest (no overflow), and exact: terms are cut at fixed places, and pieces of one place add up
+without rounding. So what the largest coordinate leaves when it falls is what the others are, to the last
+digit, and all is summed anew only where they have become far larger or far smaller than what the sum is
+relative to. (Groups of several columns: their norms lose digits, and are summed anew for that, too.)
+An average needs all weights at every move: O(d).
 
 Each Space is made of the same `score` and `move` and of five parts: `gauge` (what a coordinate is
 measured by), `term` (its share of the sum), `rescale` (the sum for another largest), `reading` (what
@@ -41,8 +44,18 @@ class Normed(NamedTuple):
     spans: np.ndarray
     group: np.ndarray
     ledger: np.ndarray
+    pieces: np.ndarray
     notes: np.ndarray
 
+
+# The sum of the terms, cut at fixed places: a term has at most 2^26 units of a place, so that sums of up to
+# 2^27 terms are exact. They follow from theta, and are gathered anew where the ledger is not as they were
+# left with it.
+PLACES = 14
+UNITS = 2.0 ** np.arange(46, 46 - 26 * PLACES, -26)
+PER_UNIT = 1.0 / UNITS
+MOST, LEAST = 2.0**72, 2.0**-200  # a term beyond, or a sum below, is told from another largest
+LEFT_TOP, LEFT_SUM, LEFT_WORK = PLACES, PLACES + 1, PLACES + 2
 
 FIELDS = {
     "weights": Field(SLOT, exact=False),
@@ -51,6 +64,7 @@ FIELDS = {
     "spans": Field(MARK, wanted="norms", scratch=True),
     "group": Field(MARK, wanted="groups", names_slots=True),
     "ledger": Field(LEDGER, begins=(0.0, 0.0, 0.0, 0.0, 0.0)),
+    "pieces": Field(LEDGER, begins=(0.0,) * (PLACES + 3), follows=True),
     "notes": Field(NOTE),
 }
 
@@ -100,24 +114,46 @@ def score(space, rows, now, hyper, scores):
 
 
 @part
-def shift_theta(weights, norms, group, ledger, slot, k, change, q):
-    """theta_i += change; the sum follows."""
-    theta = entry(weights, slot, k)
-    moved = theta + change
-    before = gauge(theta, norms, group, slot)
-    regroup(norms, group, slot, moved * moved - theta * theta)
-    put(weights, slot, k, moved)
-    after = gauge(moved, norms, group, slot)
-    if after > ledger[NORM_TOP]:
-        ledger[NORM_SUM] = rescale(ledger[NORM_SUM], ledger[NORM_TOP], after, q)
-        ledger[NORM_TOP] = after
-    ledger[NORM_SUM] += term(after, ledger[NORM_TOP], q) - term(before, ledger[NORM_TOP], q)
+def collect(pieces, term, sign):
+    """Add a term to the sum, or take it away, without rounding: three places hold its 53 bits."""
+    first = 0
+    for place in range(PLACES - 3):  # (no branch: they would be guessed wrong)
+        first += term < UNITS[place]
+    if term < MOST:
+        for place in range(first, first + 3):
+            piece = int(term * PER_UNIT[place]) * UNITS[place]
+            pieces[place] += sign * piece
+            term -= piece
+    else:
+        pieces[LEFT_WORK] = np.inf
+
+
+@part
+def gathered(pieces):
+    """The sum, to the last digit."""
+    total = 0.0
+    for place in range(PLACES - 1, -1, -1):
+        total += pieces[place]
+    return total
+
+
+@part
+def shift_theta(weights, norms, group, ledger, pieces, slot, k, change, apart, outputs, q):
+    """theta_i += change; the sum follows, where coordinates are put into it one by one."""
+    theta, top = entry(weights, slot, k), ledger[NORM_TOP]
+    if apart:
+        collect(pieces, term(gauge(theta, norms, group, slot), top, q), -1.0)
+    put(weights, slot, k, theta + change)
+    moved = entry(weights, slot, k)
+    regroup(weights, norms, group, slot, moved * moved - theta * theta, outputs)
+    if apart:
+        collect(pieces, term(gauge(moved, norms, group, slot), top, q), 1.0)
     ledger[NORM_WORK] += 1.0
 
 
 @part
-def sum_anew(weights, norms, group, ledger, numbers, outputs, q):
-    """The largest gauge and the sum, exactly."""
+def sum_anew(weights, norms, group, ledger, pieces, numbers, outputs, q):
+    """The largest gauge and the sum relative to it."""
     last = weights.shape[0] - 1
     known = int(numbers[KNOWN])
     measure_groups(weights, norms, group, outputs)
@@ -128,33 +164,51 @@ def sum_anew(weights, norms, group, ledger, numbers, outputs, q):
             for k in range(outputs):
                 top = max(top, gauge(entry(weights, slot, k), norms, group, slot))
     ledger[NORM_TOP], ledger[NORM_WORK] = top, 0.0
-    ledger[NORM_SUM] = total_terms(weights, norms, group, numbers, outputs, top, q)
+    gather(weights, norms, group, ledger, pieces, numbers, outputs, q)
+    ledger[NORM_SUM] = gathered(pieces)
 
 
 @part
-def total_of_coordinates(weights, norms, group, numbers, outputs, top, q):
+def gather(weights, norms, group, ledger, pieces, numbers, outputs, q):
+    """The pieces of all terms, relative to the same."""
+    for place in range(PLACES):
+        pieces[place] = 0.0
+    collect_all(weights, norms, group, pieces, numbers, outputs, ledger[NORM_TOP], q)
+    ledger[NORM_COUNT] = (numbers[KNOWN] + numbers[BIASED]) * outputs
+
+
+@part
+def collect_coordinates(weights, norms, group, pieces, numbers, outputs, top, q):
     """The terms of all coordinates that exist."""
     last = weights.shape[0] - 1
     known = int(numbers[KNOWN])
-    total = 0.0
     for number in range(known + 1):
         slot = number if number < known else last
         if slot < last or numbers[BIASED] > 0.0:
             for k in range(outputs):
-                total += term(gauge(entry(weights, slot, k), norms, group, slot), top, q)
-    return total
+                share = term(gauge(entry(weights, slot, k), norms, group, slot), top, q)
+                collect(pieces, share, 1.0)
 
 
 @part
-def total_of_groups(weights, norms, group, numbers, outputs, top, q):
+def collect_groups(weights, norms, group, pieces, numbers, outputs, top, q):
     """The terms of all groups."""
-    total = 0.0
     for place in range(norms.shape[0]):
-        total += term(math.sqrt(norms[place]), top, q)
-    return total
+        collect(pieces, term(math.sqrt(norms[place]), top, q), 1.0)
 
 
-total_terms = total_of_coordinates
+collect_all = collect_coordinates
+
+
+@part
+def is_worn(ledger, group, pieces, numbers, outputs, q):
+    """Must all be summed anew?"""
+    total, work = ledger[NORM_SUM], ledger[NORM_WORK]
+    if group.size:  # squares that come and go in norms: they may lose a digit
+        each, digit = (numbers[KNOWN] + numbers[BIASED]) * outputs, 10.0 ** (0.5 * q)
+        if work >= each or total * digit < 1.0 or total > each * digit:
+            return True
+    return total < LEAST or pieces[LEFT_WORK] == np.inf
 
 
 @part
@@ -177,7 +231,8 @@ def remember(weights, drift, norms, group, ledger, numbers, outputs, q, scale, r
 @part
 def move(space, rows, now, pull, step, margin, hyper):
     """theta_k += step pull[k] x"""
-    weights, norms, group, ledger = space.weights, space.norms, space.group, space.ledger
+    weights, norms, group = space.weights, space.norms, space.group
+    ledger, pieces = space.ledger, space.pieces
     numbers, outputs, q = hyper.numbers, hyper.outputs, hyper.numbers[Q]
     start, stop = span(rows, now.row)
     if space.drift.size:
@@ -186,11 +241,20 @@ def move(space, rows, now, pull, step, margin, hyper):
             weights, space.drift, norms, group, ledger, numbers, outputs, q, hyper.numbers[LINK_SCALE], since
         )
     ledger[NORM_LAST] = now.clock
+    left = pieces[LEFT_TOP] == ledger[NORM_TOP] and pieces[LEFT_SUM] == ledger[NORM_SUM]
+    if not left or pieces[LEFT_WORK] != ledger[NORM_WORK]:
+        gather(weights, norms, group, ledger, pieces, numbers, outputs, q)
     more = fresh(ledger, numbers, outputs)
     if more > 0.0:
-        ledger[NORM_TOP], ledger[NORM_SUM] = lift(ledger, more, q)
-        ledger[NORM_SUM] += more * term(0.0, ledger[NORM_TOP], q)
+        share = term(0.0, ledger[NORM_TOP], q)
+        for _ in range(int(more) if share > 0.0 else 0):
+            collect(pieces, share, 1.0)
         ledger[NORM_COUNT] += more
+    pulled = 0
+    for k in range(pull.shape[0]):
+        pulled += pull[k] != 0.0
+    # Out of the sum and into it again is twice the work of a sum of all, and the sum is the same.
+    apart = 2.0 * pulled * (stop - start + 1) < (numbers[KNOWN] + numbers[BIASED]) * outputs
     for k in range(pull.shape[0]):
         if pull[k] != 0.0:
             for j in range(start, stop + 1):
@@ -199,9 +263,15 @@ def move(space, rows, now, pull, step, margin, hyper):
                     place, value = item(rows, now.row, j)
                     slot = np.uint64(place)
                 if value != 0.0:
-                    shift_theta(weights, norms, group, ledger, slot, k, step * pull[k] * value, q)
-    if ledger[NORM_SUM] < 0.1 or ledger[NORM_WORK] >= (numbers[KNOWN] + numbers[BIASED]) * outputs:
-        sum_anew(weights, norms, group, ledger, numbers, outputs, q)
+                    change = step * pull[k] * value
+                    shift_theta(weights, norms, group, ledger, pieces, slot, k, change, apart, outputs, q)
+    if not apart:
+        gather(weights, norms, group, ledger, pieces, numbers, outputs, q)
+    ledger[NORM_SUM] = gathered(pieces)
+    if is_worn(ledger, group, pieces, numbers, outputs, q):
+        sum_anew(weights, norms, group, ledger, pieces, numbers, outputs, q)
+    pieces[LEFT_TOP], pieces[LEFT_SUM] = ledger[NORM_TOP], ledger[NORM_SUM]
+    pieces[LEFT_WORK] = ledger[NORM_WORK]
     return step
 
 
@@ -252,6 +322,7 @@ def living(arrays, hyper):
 def _entropic(arrays, hyper, signed):
     theta, mask = arrays.weights.astype(np.float64), living(arrays, hyper)
     top = float(np.abs(theta[mask]).max() if signed else theta[mask].max()) if mask.any() else 0.0
+    theta = np.where(mask, theta, top)  # (what does not exist would lie far above)
     up, down = np.exp(theta - top), np.exp(-theta - top) if signed else np.zeros(theta.shape)
     return np.asarray(hyper.numbers[LINK_SCALE] * np.where(mask, up - down, 0.0) / (up + down)[mask].sum())
 
@@ -292,15 +363,16 @@ def _settle(grouped: bool, signed: bool | None) -> Callable[[Any, Any, int], Non
             sum(terms(float(value), top, hyper.numbers[Q]) for value in values),
         )
         ledger[NORM_COUNT], ledger[NORM_WORK] = mask.sum(), 0.0
+        arrays.pieces[:] = 0.0
 
     return settle
 
 
 def _space(name: str, read: Any, measure: Part, settle: Any, **roles: Any) -> Space:
     """One Space of this family, from its parts."""
-    total = roles.pop("total_terms", total_of_coordinates)
-    roles["total_terms"] = compose(total, f"{total.__name__}_{name}", **roles)
-    for helper in (lift, shift_theta, sum_anew, remember):
+    every = roles.pop("collect_all", collect_coordinates)
+    roles["collect_all"] = compose(every, f"{every.__name__}_{name}", **roles)
+    for helper in (lift, shift_theta, gather, sum_anew, remember):
         roles[helper.__name__] = compose(helper, f"{helper.__name__}_{name}", **roles)
     made = [compose(part, f"{part.__name__}_{name}", **roles) for part in (score, move)]
     local = never if measure is links.size_groups else without_average  # (a group's norm lies anywhere)
@@ -316,7 +388,7 @@ PNORM = _space("pnorm", read_norm, links.size_q, _settle(False, None), gauge=lin
 GROUP = _space(
     "group", read_groups, links.size_groups, _settle(True, None), gauge=links.group_gauge,
     regroup=links.regroup_norms, measure_groups=links.sum_groups,
-    total_terms=total_of_groups, **_POWERS,
+    collect_all=collect_groups, **_POWERS,
 )  # fmt: skip
 SIGNED = _space(
     "entropic", read_signed, links.size_largest, _settle(False, True),
