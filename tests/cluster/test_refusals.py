@@ -12,6 +12,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from distributed import Client
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import Pipeline
 
 import onmargin as om
 from onmargin.cluster import engine
@@ -171,6 +173,61 @@ def test_a_sweep_names_the_partition_that_cannot_be_computed(client):
     with pytest.raises(ClusterError, match="^partition 2: ZeroDivisionError: "):
         bad = dask.delayed(lambda: 1 // 0)()
         om.cluster.sweep(LEARNER, {"C": [0.1]}, [*data(), bad], client=client)
+
+
+def test_a_sweep_names_the_partition_as_fit_does(client):
+    """Rows by their number there, whatever the grid; what does not go together with the first is told."""
+    frame, bad, large = pd.DataFrame(X, columns=["a", "b"]), X.copy(), X.copy()
+    bad[3, 1], large[3, 1] = np.nan, 1e200
+    text = frame.astype(object)
+    text.loc[3, "b"] = "red"
+    unknown = Y.astype(object)
+    unknown[3] = None
+    dicts = [({"a": float(row[0])}, int(y)) for row, y in zip(X, Y, strict=True)]
+    another = "^partition 1 holds another kind of examples than partition 0; wanted one kind$"
+    names = "^partition 1 has other columns than partition 0; wanted the same names$"
+    for first, other, told in (
+        ((X, Y), (bad, Y), "^partition 1: row 3 has a NaN in column 1; nothing was learned"),
+        ((X, Y), (large, Y), "^partition 1: row 3 is too large: its squared length overflows"),
+        ((X, Y), (X[:, :1], Y), "^partition 1 has 1 columns, partition 0 2; wanted as many$"),
+        ((X, Y), (X[:, 0], Y), "^partition 1: its rows are no table of numbers"),
+        ((X, Y), (X, unknown), "^partition 1: the label is None; wanted a text, a number"),
+        ((X, Y), (X, np.eye(60)[:, :3]), another),
+        ((X, Y), [({"a": 1.0}, 1)], another),
+        (dicts, (X, Y), another),
+        (dicts, [({"a": 1.0}, {"k": True})], another),
+        (dicts, [*dicts, ({"a": np.inf}, 1)], "^partition 1: feature 'a' is inf; wanted a finite number"),
+        ((frame, Y), (frame[["b", "a"]], Y), names),
+        ((frame, Y), (frame.rename(columns={"a": "c"}), Y), names),
+        ((frame, Y), (X, Y), names),
+        ((frame, Y), (text, Y), "^partition 1: row 3, column 'b', is 'red'; wanted a number"),
+    ):
+        given = [dask.delayed(part, traverse=False) for part in (first, other)]
+        for grid in ({"C": [1.0]}, {"C": [0.1, 1.0]}):
+            with pytest.raises((BadInput, ClusterError), match=told):
+                om.cluster.sweep(LEARNER, grid, given, client=client)
+        with pytest.raises((BadInput, ClusterError), match=told.removesuffix("$")):
+            om.cluster.fit(LEARNER, given, client=client)
+    regressor, y = om.PassiveAggressiveRegressor(random_state=0), bad[:, 1]
+    with pytest.raises(ClusterError, match="^partition 1: y of row 3 is NaN"):
+        rows = [dask.delayed((X[:20], X[:20, 0])), dask.delayed((X, y))]
+        om.cluster.sweep(regressor, {"C": [1.0]}, rows, client=client)
+
+
+def test_a_sweep_leaves_to_a_pipeline_what_it_takes(client):
+    """Its first step may take a NaN or a text; sets of weight 0 are no kind of examples."""
+    bad = X.copy()
+    bad[3, 1] = np.nan
+    mends = Pipeline([("fill", SimpleImputer()), ("learner", LEARNER)])
+    given = [dask.delayed((X, Y)), dask.delayed((bad, Y))]
+    found = om.cluster.sweep(mends, {"learner__C": [0.1, 1.0]}, given, client=client)
+    here = om.sweep(mends, {"learner__C": [0.1, 1.0]}, np.r_[X, bad], np.r_[Y, Y])
+    assert [row["mistakes"] for row in found.rows] == [row["mistakes"] for row in here.rows]
+    sets = [({"a": float(row[0])}, {"k": bool(row[0] > 0)}, 1.0) for row in X]
+    unseen = [(x, y, 0.0) for x, y, _ in sets]
+    given = [dask.delayed(part, traverse=False) for part in (unseen, sets, unseen)]
+    learner = LEARNER.clone().set_params(classes=["k"])
+    assert om.cluster.sweep(learner, {"C": [1.0]}, given, client=client).rows[0]["rounds"] == 60
 
 
 def test_sweeps_and_answers_say_what_they_want(client):
