@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 from typing import Any
 
@@ -265,6 +266,21 @@ def test_a_run_that_is_over_is_not_undone_by_its_price(client, monkeypatch):
     found = om.cluster.run(LEARNER, data(), client=client, epochs=2)
     assert found.model.n_iter_ == 2 and found.report.sample is None
     assert "in sequence: no sample could be learned: the sample failed: MemoryError" in str(found.report)
+
+
+@pytest.mark.parametrize("call", ["fsync", "replace"])
+def test_a_full_disk_is_one_line_that_names_the_checkpoint(tmp_path, client, monkeypatch, call):
+    """And not its draft, nor a second name that there is none of."""
+    file = tmp_path / "m.onm"
+
+    def full(*names: Any) -> None:
+        raise OSError(28, "No space left on device", *(names[:1] if call == "replace" else ()))
+
+    monkeypatch.setattr(os, call, full)
+    with pytest.raises(OSError) as caught:
+        om.cluster.fit(LEARNER, data(), client=client, epochs=1, checkpoint=file)
+    assert str(caught.value) == f"[Errno 28] No space left on device: {str(file)!r}"
+    assert caught.value.filename == str(file) and not list(tmp_path.iterdir())
 
 
 def test_errors_of_files_are_not_taken_for_a_lost_scheduler():
