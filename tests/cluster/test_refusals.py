@@ -21,6 +21,7 @@ from onmargin.cluster import engine
 from onmargin.cluster.workers import scheduler_lost
 from onmargin.errors import BadFile, BadInput, ClusterError
 from onmargin.protocols.saving.files import notes_of
+from onmargin.sources.datasets.apart import SetPart
 
 DRAW = np.random.default_rng(12)
 X = np.round(DRAW.normal(size=(60, 2)), 3)
@@ -281,6 +282,22 @@ def test_a_full_disk_is_one_line_that_names_the_checkpoint(tmp_path, client, mon
         om.cluster.fit(LEARNER, data(), client=client, epochs=1, checkpoint=file)
     assert str(caught.value) == f"[Errno 28] No space left on device: {str(file)!r}"
     assert caught.value.filename == str(file) and not list(tmp_path.iterdir())
+
+
+def test_a_worker_without_the_real_sets_is_named(client):
+    """And the folder it looks in, as it is called there from any other."""
+    given = [SetPart("sonar", False, 0, 100, None), SetPart("sonar", False, 100, 208, None)]
+    before = client.run(lambda: os.environ.get("ONMARGIN_DATA"))
+    client.run(lambda: os.environ.update(ONMARGIN_DATA="nowhere"))
+    told = r"^partition \d \(sonar, rows .*\), on worker [01]: .* of sonar is not in /.*/nowhere; set ON"
+    try:
+        with pytest.raises(ClusterError, match=told):
+            om.cluster.fit(LEARNER, given, client=client)
+    finally:
+        client.run(lambda: os.environ.pop("ONMARGIN_DATA"))
+        for worker, value in before.items():
+            if value is not None:
+                client.run(lambda value: os.environ.update(ONMARGIN_DATA=value), value, workers=[worker])
 
 
 def test_errors_of_files_are_not_taken_for_a_lost_scheduler():
