@@ -5,6 +5,7 @@ import os
 import pty
 import signal
 import subprocess
+import sys
 import time
 
 import numpy as np
@@ -210,6 +211,38 @@ def test_wrong_usage_is_one_line_and_nothing_is_written(tmp_path, capsys):
     done = run("learn", "-", "--format", "svmlight", "--passes", "2", input=data.read_text())
     assert done.returncode == 2 and "can be read only once" in done.stderr
     assert sorted(tmp_path.iterdir()) == before
+
+
+@pytest.mark.parametrize("more", [(), ("--cluster", "local:1")])
+def test_what_comes_after_learning_is_refused_before_it(tmp_path, capsys, monkeypatch, more):
+    """A page that cannot be written, a test set that is not there: without --save the model would be lost."""
+    monkeypatch.chdir(tmp_path)
+    data = write_svmlight(tmp_path / "a.svm", 20)
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "empty.svm").write_text("")
+    before = sorted(tmp_path.rglob("*"))
+    for arguments, said in (
+        (["--report", "folder"], "the report folder is a folder; wanted the path of a file"),
+        (["--report", "a.svm/r.html"], "the report a.svm/r.html cannot be written (Not a directory)"),
+        (["--report", "a.svm/b/r.html"], "the report a.svm/b/r.html cannot be written (Not a directory)"),
+        (["--test", "none.svm"], "there is no file 'none.svm'"),
+        (["--test", "empty.svm"], "empty.svm: no example in it"),
+    ):
+        done = within(capsys, "learn", data, *more, *arguments)
+        assert done.returncode == 2 and done.stdout == "", (arguments, done.stdout, done.stderr)
+        assert said in done.stderr and done.stderr.count("\n") == 1, (arguments, done.stderr)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    done = within(capsys, "learn", data, *more, "--report", "r.html")
+    assert done.returncode == 2 and done.stdout == "" and "this needs matplotlib" in done.stderr
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_a_report_goes_to_a_new_folder_and_to_a_device(tmp_path, capsys):
+    data = write_svmlight(tmp_path / "a.svm", 20)
+    for page in (tmp_path / "new" / "folder" / "r.html", "/dev/null"):
+        done = within(capsys, "learn", data, "--report", page, "--test", data)
+        assert done.returncode == 0 and "test" in done.stdout, done.stderr
+    assert (tmp_path / "new" / "folder" / "r.html").is_file()
 
 
 def test_numbers_that_are_not_learned_are_said_to_be(tmp_path, capsys):

@@ -346,6 +346,16 @@ def test_the_shell_learns_a_set_on_a_cluster():
     assert done.returncode == 0 and (learned["rows"], cluster["parts"]) == (1605, 2)
 
 
+@pytest.mark.parametrize("name", ["a.svm", "a1a"])
+def test_other_parts_are_told_by_their_number(tmp_path, name):
+    data = write_svmlight(tmp_path / name, rows=300) if name == "a.svm" else needs(name)
+    more = ("--cluster", "local:1", "--save", tmp_path / "m.onm")
+    assert run("learn", data, *more, "--parts", 2).returncode == 0
+    done = run("learn", data, *more, "--parts", 3, "--passes", 2, "--resume")
+    assert done.returncode == 2 and done.stderr.count("\n") == 1
+    assert "m.onm was begun with other partitions (2) than now (3); resume with the same" in done.stderr
+
+
 def test_a_bad_line_with_a_comma_makes_no_label_sets(tmp_path):
     path = tmp_path / "a.svm"
     path.write_text("Dear Sir, 1:2\nfoo,bar 1:1\n" + "1 1:2\n-1 2:1\n" * 10)

@@ -292,6 +292,28 @@ def test_an_estimator_that_is_given_dask_names_the_calls(call):
         calls[call]()
 
 
+@pytest.mark.parametrize("kind", ["bag", "delayed", "future"])
+@pytest.mark.parametrize("call", ["fit", "partial_fit", "predict", "progressive", "sampler", "sweep"])
+def test_what_holds_its_labels_is_not_brought_to_the_client(client, kind, call):
+    """A bag, delayed blocks, futures of them: whoever learns here names the calls, and computes nothing."""
+    data: Any = {
+        "bag": lambda: db.from_sequence([1, 0]).map(lambda number: 1 // number),
+        "delayed": lambda: [dask.delayed(lambda: 1 // 0)()],
+        "future": lambda: [client.submit(tuple, (X, Y))],
+    }[kind]()
+    calls: dict[str, Any] = {
+        "fit": lambda: om.Perceptron().fit(data, None),
+        "partial_fit": lambda: om.Perceptron().partial_fit(data, data),
+        "predict": lambda: om.Perceptron(tol=None, max_iter=1).fit(X, Y).predict(data),
+        "progressive": lambda: om.progressive(om.Perceptron(), data),
+        "sampler": lambda: om.progressive(om.SelectiveSampler(om.Perceptron()), data),
+        "sweep": lambda: om.sweep(om.Perceptron(), {"rate": [0.1, 1.0]}, data),
+    }
+    told = r"^got a Dask \w+; use om\.cluster\.fit\(estimator, data\) .*sweep.*om\.cluster\.predict\("
+    with pytest.raises(BadType, match=told):
+        calls[call]()
+
+
 def test_who_cannot_be_mixed_says_so_in_one_line(client):
     data = [dask.delayed(part) for part in chunks()]
     with pytest.raises(BadInput, match=r"keeps support vectors.*learns on one machine.*om\.cluster\.predict"):

@@ -102,6 +102,18 @@ def test_of_two_classes_one_has_a_learner_as_scikit_learn_has_it(client):
     assert found.score(X, np.where(Y == 1, "yes", "no")) > 0.9
 
 
+@pytest.mark.parametrize("labels", [(1, "no"), (b"yes", "no"), (1, 2.5)])
+def test_labels_of_several_kinds_have_no_learner_each_as_scikit_learn_has_it(client, labels):
+    """In one line, before anything is learned; they became texts."""
+    y = np.array([labels[int(one > 0)] for one in Y], object)
+    learner, moments = OneVsRestClassifier(om.Perceptron(random_state=0)), []
+    with pytest.raises(BadInput, match="^the labels are .*; one learner for each class wants .* one kind"):
+        om.cluster.fit(learner, cut(X, y), client=client, tell=moments.append)
+    assert not moments
+    with pytest.raises((TypeError, ValueError)):
+        learner.fit(X, y)
+
+
 def test_learners_of_classes_know_the_names_of_columns(client):
     data = cut(pd.DataFrame(X, columns=list("abcd")), Y)
     found = om.cluster.fit(OneVsRestClassifier(om.Perceptron(random_state=0)), data, client=client)

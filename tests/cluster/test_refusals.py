@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 from typing import Any
 
@@ -12,12 +13,15 @@ import numpy as np
 import pandas as pd
 import pytest
 from distributed import Client
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import Pipeline
 
 import onmargin as om
 from onmargin.cluster import engine
 from onmargin.cluster.workers import scheduler_lost
 from onmargin.errors import BadFile, BadInput, ClusterError
 from onmargin.protocols.saving.files import notes_of
+from onmargin.sources.datasets.apart import SetPart
 
 DRAW = np.random.default_rng(12)
 X = np.round(DRAW.normal(size=(60, 2)), 3)
@@ -173,6 +177,61 @@ def test_a_sweep_names_the_partition_that_cannot_be_computed(client):
         om.cluster.sweep(LEARNER, {"C": [0.1]}, [*data(), bad], client=client)
 
 
+def test_a_sweep_names_the_partition_as_fit_does(client):
+    """Rows by their number there, whatever the grid; what does not go together with the first is told."""
+    frame, bad, large = pd.DataFrame(X, columns=["a", "b"]), X.copy(), X.copy()
+    bad[3, 1], large[3, 1] = np.nan, 1e200
+    text = frame.astype(object)
+    text.loc[3, "b"] = "red"
+    unknown = Y.astype(object)
+    unknown[3] = None
+    dicts = [({"a": float(row[0])}, int(y)) for row, y in zip(X, Y, strict=True)]
+    another = "^partition 1 holds another kind of examples than partition 0; wanted one kind$"
+    names = "^partition 1 has other columns than partition 0; wanted the same names$"
+    for first, other, told in (
+        ((X, Y), (bad, Y), "^partition 1: row 3 has a NaN in column 1; nothing was learned"),
+        ((X, Y), (large, Y), "^partition 1: row 3 is too large: its squared length overflows"),
+        ((X, Y), (X[:, :1], Y), "^partition 1 has 1 columns, partition 0 2; wanted as many$"),
+        ((X, Y), (X[:, 0], Y), "^partition 1: its rows are no table of numbers"),
+        ((X, Y), (X, unknown), "^partition 1: the label is None; wanted a text, a number"),
+        ((X, Y), (X, np.eye(60)[:, :3]), another),
+        ((X, Y), [({"a": 1.0}, 1)], another),
+        (dicts, (X, Y), another),
+        (dicts, [({"a": 1.0}, {"k": True})], another),
+        (dicts, [*dicts, ({"a": np.inf}, 1)], "^partition 1: feature 'a' is inf; wanted a finite number"),
+        ((frame, Y), (frame[["b", "a"]], Y), names),
+        ((frame, Y), (frame.rename(columns={"a": "c"}), Y), names),
+        ((frame, Y), (X, Y), names),
+        ((frame, Y), (text, Y), "^partition 1: row 3, column 'b', is 'red'; wanted a number"),
+    ):
+        given = [dask.delayed(part, traverse=False) for part in (first, other)]
+        for grid in ({"C": [1.0]}, {"C": [0.1, 1.0]}):
+            with pytest.raises((BadInput, ClusterError), match=told):
+                om.cluster.sweep(LEARNER, grid, given, client=client)
+        with pytest.raises((BadInput, ClusterError), match=told.removesuffix("$")):
+            om.cluster.fit(LEARNER, given, client=client)
+    regressor, y = om.PassiveAggressiveRegressor(random_state=0), bad[:, 1]
+    with pytest.raises(ClusterError, match="^partition 1: y of row 3 is NaN"):
+        rows = [dask.delayed((X[:20], X[:20, 0])), dask.delayed((X, y))]
+        om.cluster.sweep(regressor, {"C": [1.0]}, rows, client=client)
+
+
+def test_a_sweep_leaves_to_a_pipeline_what_it_takes(client):
+    """Its first step may take a NaN or a text; sets of weight 0 are no kind of examples."""
+    bad = X.copy()
+    bad[3, 1] = np.nan
+    mends = Pipeline([("fill", SimpleImputer()), ("learner", LEARNER)])
+    given = [dask.delayed((X, Y)), dask.delayed((bad, Y))]
+    found = om.cluster.sweep(mends, {"learner__C": [0.1, 1.0]}, given, client=client)
+    here = om.sweep(mends, {"learner__C": [0.1, 1.0]}, np.r_[X, bad], np.r_[Y, Y])
+    assert [row["mistakes"] for row in found.rows] == [row["mistakes"] for row in here.rows]
+    sets = [({"a": float(row[0])}, {"k": bool(row[0] > 0)}, 1.0) for row in X]
+    unseen = [(x, y, 0.0) for x, y, _ in sets]
+    given = [dask.delayed(part, traverse=False) for part in (unseen, sets, unseen)]
+    learner = LEARNER.clone().set_params(classes=["k"])
+    assert om.cluster.sweep(learner, {"C": [1.0]}, given, client=client).rows[0]["rounds"] == 60
+
+
 def test_sweeps_and_answers_say_what_they_want(client):
     grid = {"C": [0.1, 1.0]}
     with pytest.raises(ClusterError, match="^partition 0: it has no labels; wanted one a row"):
@@ -208,6 +267,37 @@ def test_a_run_that_is_over_is_not_undone_by_its_price(client, monkeypatch):
     found = om.cluster.run(LEARNER, data(), client=client, epochs=2)
     assert found.model.n_iter_ == 2 and found.report.sample is None
     assert "in sequence: no sample could be learned: the sample failed: MemoryError" in str(found.report)
+
+
+@pytest.mark.parametrize("call", ["fsync", "replace"])
+def test_a_full_disk_is_one_line_that_names_the_checkpoint(tmp_path, client, monkeypatch, call):
+    """And not its draft, nor a second name that there is none of."""
+    file = tmp_path / "m.onm"
+
+    def full(*names: Any) -> None:
+        raise OSError(28, "No space left on device", *(names[:1] if call == "replace" else ()))
+
+    monkeypatch.setattr(os, call, full)
+    with pytest.raises(OSError) as caught:
+        om.cluster.fit(LEARNER, data(), client=client, epochs=1, checkpoint=file)
+    assert str(caught.value) == f"[Errno 28] No space left on device: {str(file)!r}"
+    assert caught.value.filename == str(file) and not list(tmp_path.iterdir())
+
+
+def test_a_worker_without_the_real_sets_is_named(client):
+    """And the folder it looks in, as it is called there from any other."""
+    given = [SetPart("sonar", False, 0, 100, None), SetPart("sonar", False, 100, 208, None)]
+    before = client.run(lambda: os.environ.get("ONMARGIN_DATA"))
+    client.run(lambda: os.environ.update(ONMARGIN_DATA="nowhere"))
+    told = r"^partition \d \(sonar, rows .*\), on worker [01]: .* of sonar is not in /.*/nowhere; set ON"
+    try:
+        with pytest.raises(ClusterError, match=told):
+            om.cluster.fit(LEARNER, given, client=client)
+    finally:
+        client.run(lambda: os.environ.pop("ONMARGIN_DATA"))
+        for worker, value in before.items():
+            if value is not None:
+                client.run(lambda value: os.environ.update(ONMARGIN_DATA=value), value, workers=[worker])
 
 
 def test_errors_of_files_are_not_taken_for_a_lost_scheduler():

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .learned import Printed, judge, say, write_page
+from .learned import Printed, judge, require_page, say, to_judge, write_page
 from .output import Json, remark
 from .parameters import told_apart
 
@@ -93,6 +93,8 @@ def learn(
         on_error, cache, shlex.join(["onmargin", *sys.argv[1:]]),
     )  # fmt: skip
     out = Printed(as_json, to_stderr=save == "-", keeps=save is not None or report is not None)
+    if report is not None:
+        require_page(report)
     if cluster is None:
         _refuse_apart(parts, mixing, mix_every)
 
@@ -181,6 +183,7 @@ def _learn(
     if record.rows:
         remark(f"resumed after {record.rows:,} rows")
         _say_in_sequence(request.save)
+    rows = None if test is None else to_judge(test, record, training.reading, request)
     with bar, _signals(training) as caught:
         training.run()
     say(training.model, record, request, out, says_saved, training.runs)
@@ -193,7 +196,7 @@ def _learn(
         again = "; --resume goes on" if request.save and says_saved else ""
         sys.stderr.write(f"onmargin: stopped after {record.rows:,} rows, {where}{again}\n")
         raise typer.Exit(128 + caught[0])
-    tested = None if test is None else judge(training.whole, record, training.reading, test, request, out)
+    tested = None if rows is None else judge(training.whole, rows, out)
     certificate = _certify(training, out) if certify else None
     if report is not None:
         said = None if tested is None or test is None else (test, tested)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import typer
 
-from .learned import Printed, judge, say, write_page
+from .learned import Printed, judge, say, to_judge, write_page
 from .output import remark
 
 if TYPE_CHECKING:
@@ -74,6 +74,7 @@ def learn_apart(
                 )
             if record.rows:
                 remark(f"resumed after {_many(record.finished, 'epoch')}")
+            rows = None if test is None else to_judge(test, record, training.reading, request)
             training.run()
         say(training.model, record, request, out, says_saved, training.runs)
         assert training.report is not None
@@ -82,7 +83,7 @@ def learn_apart(
         facts = {"event": "cluster", "cluster": apart.address, **_facts(training.report)}
         out.result(f"learned in {parts}, mixed {shares}\n{training.report}", facts)
         whole = training.whole
-        tested = None if test is None else judge(whole, record, training.reading, test, request, out)
+        tested = None if rows is None else judge(whole, rows, out)
         if report is not None:
             said = None if tested is None or test is None else (test, tested)
             more: dict[str, object] = {

@@ -138,11 +138,32 @@ def say(
         )
 
 
-def judge(
-    whole: object, record: Record, reading: Reading, test: str, request: Request, out: Printed
-) -> dict[str, float]:
-    """The rows of another file, answered and not learned: how good the answers were, said and given back."""
-    from ..protocols.requested.answering import judged
+def require_page(path: str) -> None:
+    """Refuse a place where no page can be written, before anything is learned: the model might be lost."""
+    import tempfile
+    from importlib.util import find_spec
+    from pathlib import Path
+
+    from ..errors import BadInput, extra
+
+    page = Path(os.path.realpath(path))
+    if page.is_dir():
+        raise BadInput(f"the report {path} is a folder; wanted the path of a file, such as report.html in it")
+    if find_spec("matplotlib") is None:
+        raise extra("matplotlib", "plots")
+    if page.exists() and not page.is_file():  # a device, a named pipe
+        return
+    there = next(folder for folder in page.parents if folder.exists())  # (those below are made)
+    try:
+        tempfile.TemporaryFile(dir=there).close()
+    except OSError as error:
+        raise BadInput(
+            f"the report {path} cannot be written ({error.strerror}); give another --report"
+        ) from None
+
+
+def to_judge(test: str, record: Record, reading: Reading, request: Request) -> Reading:
+    """The rows of another file, opened before anything is learned: what cannot be read is told by then."""
     from ..protocols.requested.further import read_alike
     from ..protocols.requested.reading import Reading
 
@@ -150,8 +171,14 @@ def judge(
     labels = reading.labels
     if labels is not None and format == "svmlight":
         options["labels"] = labels
-    rows = Reading([test], format=format, task=record.task, options=options, on_error=request.on_error)
-    found = judged(whole, rows.peeked.blocks())
+    return Reading([test], format=format, task=record.task, options=options, on_error=request.on_error)
+
+
+def judge(whole: object, rows: Reading, out: Printed) -> dict[str, float]:
+    """Rows answered and not learned: how good the answers were, said and given back."""
+    from ..protocols.requested.answering import judged
+
+    test, found = rows.data[0], judged(whole, rows.peeked.blocks())
     said = ", ".join(f"{name} {value:.4f}" for name, value in found.items() if name != "rows")
     out.result(
         f"test {test}: {int(found['rows']):,} rows, {said}", {"event": "tested", "data": test, **found}

@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.preprocessing import LabelBinarizer
 
-from ..errors import BadInput
+from ..errors import BadInput, shown
 from ..interface.apart import Known, begun, finished
 from ..interface.learner import Learner
 from ..sources.blocks import Block
@@ -87,7 +87,7 @@ def fitted(
 ) -> OneVsRestClassifier:
     """Learners of all classes as scikit-learn would have left them."""
     made = clone(estimator)
-    made.label_binarizer_ = LabelBinarizer(sparse_output=True).fit(np.array(known.labels))
+    made.label_binarizer_ = _binarizer(known.labels)
     made.estimators_ = [
         finished(unpacked(learners[label]), estimator.estimator, epochs) for label in raised(known)
     ]
@@ -97,10 +97,25 @@ def fitted(
     return made
 
 
+def _binarizer(labels: tuple[Value, ...]) -> LabelBinarizer:
+    """scikit-learn's, of labels that an array holds as what they are (beside texts, numbers become texts)."""
+    try:
+        array = np.array(labels)
+        if array.dtype.kind not in "US" or all(isinstance(label, str) for label in labels):
+            return LabelBinarizer(sparse_output=True).fit(array)
+    except (TypeError, ValueError):  # (fractions, and what has no order)
+        pass
+    raise BadInput(
+        f"the labels are {shown(list(labels))}; one learner for each class wants them all of one kind, texts "
+        "or whole numbers; give them so"
+    )
+
+
 def of_groups(known: Known, estimator: Learner, groups: int) -> list[dict[Value, Parcel]]:
     """A fresh learner for each class, in at most so many groups."""
     if len(known.labels) < 2 or known.sets:
         raise BadInput("one learner for each class wants one label a row, of at least two classes")
+    _binarizer(known.labels)  # (refused before anything is learned)
     estimator.settle_entropy()
     alone = raised(known)
     every = {label: packed(begun(estimator, of_one_class(known, label))) for label in alone}

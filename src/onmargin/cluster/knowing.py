@@ -42,7 +42,7 @@ class Whole:
             return
         if self.first is None:
             self.first = partition, summary
-        self._refuse_other(partition, summary, *self.first)
+        refuse_other(partition, summary, *self.first)
         self.rows += summary.rows + summary.unseen
         self.seen += summary.rows
         self.width = max(self.width, summary.width)
@@ -53,18 +53,6 @@ class Whole:
         self.runs += summary.runs - bool(goes_on)  # (a run may go on from a partition into the next)
         self.last_label = summary.ends[1:]
         self.lengths.add(summary.squares, summary.stride)
-
-    @staticmethod
-    def _refuse_other(partition: Partition, summary: Summary, before: Partition, first: Summary) -> None:
-        """What does not go together with the first."""
-        if summary.by_name != first.by_name or (summary.sets is None) != (first.sets is None):
-            raise BadInput(f"{partition} holds another kind of examples than {before}; wanted one kind")
-        if not first.by_name and summary.names != first.names:
-            raise BadInput(f"{partition} has other columns than {before}; wanted the same names")
-        if summary.sets != first.sets and not first.by_name:
-            raise BadInput(f"{partition} has {summary.sets} labels, {before} {first.sets}; wanted as many")
-        if summary.dense and first.dense and summary.width != first.width:
-            raise BadInput(f"{partition} has {summary.width} columns, {before} {first.width}; wanted as many")
 
     def known(self, estimator: Learner, classes: Value) -> Known:
         """What all of them tell."""
@@ -84,6 +72,18 @@ class Whole:
             tuple(self.names) if first.by_name else first.names, first.by_name, tuple(labels),
             tuple(self.counts[label] for label in labels), first.sets is not None, self.runs,
         )  # fmt: skip
+
+
+def refuse_other(partition: Partition, summary: Summary, before: Partition, first: Summary) -> None:
+    """What does not go together with the first."""
+    if summary.by_name != first.by_name or (summary.sets is None) != (first.sets is None):
+        raise BadInput(f"{partition} holds another kind of examples than {before}; wanted one kind")
+    if not first.by_name and summary.names != first.names:
+        raise BadInput(f"{partition} has other columns than {before}; wanted the same names")
+    if summary.sets != first.sets and not first.by_name:
+        raise BadInput(f"{partition} has {summary.sets} labels, {before} {first.sets}; wanted as many")
+    if summary.dense and first.dense and summary.width != first.width:
+        raise BadInput(f"{partition} has {summary.width} columns, {before} {first.width}; wanted as many")
 
 
 class LengthsOfAll:

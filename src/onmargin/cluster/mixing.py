@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .. import __version__
-from ..errors import BadInput, ClusterError, OnmarginError
+from ..errors import BadInput, ClusterError, NoFile, OnmarginError
 from ..interface.apart import kind_of
 from ..interface.learner import Learner
 from ..protocols.merge import merge
@@ -64,6 +64,8 @@ def named(partition: Partition) -> Iterator[None]:
     """Whatever goes wrong with a partition names it, in one line that any client can read."""
     try:
         yield
+    except NoFile as error:  # (another may have it)
+        raise ClusterError(f"{partition}, on worker {name_of_worker()}: {error}") from None
     except OnmarginError as error:
         raise ClusterError(f"{partition}: {error}") from None
     except Exception as error:

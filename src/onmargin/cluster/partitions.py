@@ -83,14 +83,16 @@ def are_paths(data: Value) -> bool:
 
 def outline(data: Value, partitions: Sequence[Partition]) -> list[str]:
     """What another set would have otherwise: the sizes of files, the shapes and columns of collections."""
-    files = {part.given.file for part in partitions if isinstance(part.given, Part)}
+    given = [getattr(part.given, "part", part.given) for part in partitions]  # (the shell wraps parts)
+    files = {part.file for part in given if isinstance(part, Part)}
     if files:
         return [
             f"{os.path.getsize(file) if os.path.exists(file) else 0} bytes of {file}"
             for file in sorted(files)
         ]
     parts = data if isinstance(data, list | tuple) else [data]
-    return [_shape(part) for part in parts if not isinstance(part, delayed_kind | distributed.Future)]
+    shapes = [_shape(part) for part in parts if not isinstance(part, delayed_kind | distributed.Future)]
+    return [shape for shape in shapes if shape]
 
 
 def _shape(collection: Value) -> str:

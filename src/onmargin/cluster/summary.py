@@ -19,7 +19,7 @@ from ..interface.targets.labels import check_label, is_missing, items, listed
 from ..sources.blocks import Block, height
 from .library import Value
 from .mixing import after, named
-from .partitions import Partition, Reader, names_of
+from .partitions import Examples, Partition, Reader, names_of
 
 SOME = 1000  # rows whose lengths are kept, at least; those of a partition are thinned to no more than twice
 NONE = np.zeros(0)
@@ -98,6 +98,28 @@ def _summary(partition: Partition, computed: Sequence[Value], asked: Asked) -> S
     )
 
 
+def outlined(block: Examples, kind: str) -> Summary:
+    """Of examples that are to be joined: what those of all partitions must be alike in, and no more.
+
+    kind : "labels" or "numbers" of a learner, which takes no others; "": whoever comes first may take any.
+    """
+    if isinstance(block, list):
+        several, lengths = set[bool](), Lengths()
+        _look(block, Asked(kind, len(block), None, False), lengths, Counter(), {}, several)
+        return Summary(lengths.rows, by_name=True, sets=0 if True in several else None)
+    rows: Value = block.rows
+    y: tuple[int, ...] = getattr(block.targets, "shape", ())
+    found = Summary(
+        height(rows), width=_width(rows), names=names_of(rows), dense=not sp.issparse(rows),
+        sets=y[1] if len(y) == 2 and y[1] > 1 else None,
+    )  # fmt: skip
+    if kind:
+        _refuse_no_numbers(rows)
+    if kind == "labels":
+        _count(block, np.arange(height(rows)), Counter())
+    return found
+
+
 def _look(
     block: list[tuple[Value, ...]], asked: Asked, lengths: Lengths, counts: Counter[Value],
     names: dict[Value, None], several: set[bool],
@@ -120,14 +142,11 @@ def _with_block(
     """And what a block of a table tells."""
     weights = checked_weights(block.weights, height(block.rows))
     seen = np.flatnonzero(weights > 0) if weights.size else np.arange(height(block.rows))
-    width = block.rows.shape[1] if len(getattr(block.rows, "shape", ())) == 2 else 0
-    if not width:
-        raise BadInput("its rows are no table of numbers; wanted rows of numbers, or dicts of them")
-    _refuse_nan(block.rows)
+    _refuse_no_numbers(block.rows)
     lengths.add_rows(block, seen)
     found = found._replace(
-        width=max(found.width, width), names=names_of(block.rows), dense=not sp.issparse(block.rows),
-        unseen=found.unseen + height(block.rows) - len(seen),
+        width=max(found.width, _width(block.rows)), names=names_of(block.rows),
+        dense=not sp.issparse(block.rows), unseen=found.unseen + height(block.rows) - len(seen),
     )  # fmt: skip
     if asked.kind != "labels":
         return found
@@ -168,8 +187,15 @@ def _marked(labels: Mapping[Value, Value]) -> dict[Value, int]:
     return {label: int(bool(mark)) for label, mark in labels.items()}
 
 
-def _refuse_nan(rows: Value) -> None:
+def _width(rows: Value) -> int:
+    """Columns of a table; 0: it is none."""
+    return int(rows.shape[1]) if len(getattr(rows, "shape", ())) == 2 else 0
+
+
+def _refuse_no_numbers(rows: Value) -> None:
     """A row that no learner takes is found before any of its partition has a say in what is fixed."""
+    if not _width(rows):
+        raise BadInput("its rows are no table of numbers; wanted rows of numbers, or dicts of them")
     values = rows.data if sp.issparse(rows) else np.asarray(rows)
     if values.dtype.kind == "O":  # (numbers of several kinds, and what pandas has for none)
         try:

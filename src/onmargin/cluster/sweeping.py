@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import numpy as np
 import scipy.sparse as sp
 
 from ..errors import BadInput, ClusterError, OnmarginError
+from ..interface.learner import Learner
 from ..protocols.sweep import configurations, judge_of
 from ..protocols.sweep import sweep as sweep_here
 from ..results.sweep_result import SweepResult
-from ..sources.blocks import Block, height, joined
+from ..sources.blocks import ROWS, Block, height, joined
 from .checkpoint import behind
+from .knowing import refuse_other
 from .library import Client, Future, Value, dask
-from .mixing import named
+from .mixing import after, named
 from .partitions import Examples, Partition, Reader, features_of, partitions_of
+from .summary import Summary, outlined
 from .tasks import computed_of, let_go, refuse, result_of, sent, tried
 from .workers import Workers, client_of, scheduler_lost
 
+NUMBER = re.compile(r"\brow (\d+)\b")  # what an error of a row calls it
 TOGETHER = 8  # configurations that share one reading; not as many as there are workers: sums keep their order
 
 Config = dict[str, Value]
@@ -96,9 +102,19 @@ def _swept(
 ) -> tuple[Value, str, int, list[Value]]:
     """On a worker: some configurations on all of the data."""
     blocks: list[Value] = []
+    kind = model.kind if isinstance(model, Learner) else ""  # (a Pipeline takes what its first step does)
+    first: tuple[Partition, Summary] | None = None
+    ends: dict[int, Partition] = {}  # rows up to the end of each
     for part, found in zip(parts, computed, strict=True):
         with named(part):
-            blocks += map(_told, Reader(part, found, 8192, target))
+            read = [block for block in map(_told, Reader(part, found, ROWS, target)) if _size(block)]
+            seen = [summary for summary in _outlines(read, kind) if summary.rows]
+        for summary in seen:
+            first = first or (part, summary)
+            refuse_other(part, summary, *first)
+        blocks += read
+        if read:
+            ends[max(ends, default=0) + sum(map(_size, read))] = part
     if not blocks:
         raise BadInput("no partition holds an example")
     if len({block.weights is None for block in blocks if not isinstance(block, list)}) > 1:
@@ -110,10 +126,38 @@ def _swept(
         done = sweep_here(model, grids, [pair for some in blocks for pair in some], threads=1, **how)
     else:
         whole = joined(blocks)
-        done = sweep_here(
-            model, grids, whole.rows, whole.targets, sample_weight=whole.weights, threads=1, **how
-        )
+        with _named_by_row(ends):
+            done = sweep_here(
+                model, grids, whole.rows, whole.targets, sample_weight=whole.weights, threads=1, **how
+            )
     return done.rows, done.kind, done.in_lanes, [done.model(number) for number in range(len(done.rows))]
+
+
+def _outlines(blocks: Sequence[Examples], kind: str) -> Iterator[Summary]:
+    """Of each block of a partition."""
+    for place, block in enumerate(blocks):
+        with after(place * ROWS):
+            yield outlined(block, kind)
+
+
+@contextmanager
+def _named_by_row(ends: dict[int, Partition]) -> Iterator[None]:
+    """An error of a row of all says of which partition it is, and calls it by its number there."""
+    try:
+        yield
+    except OnmarginError as error:
+        said, begin = str(error), 0
+        found = NUMBER.search(said)
+        for end, part in ends.items():
+            if found is not None and int(found[1]) < end:
+                own = f"{said[: found.start(1)]}{int(found[1]) - begin}{said[found.end(1) :]}"
+                raise ClusterError(f"{part}: {own}") from None
+            begin = end
+        raise
+
+
+def _size(block: Examples) -> int:
+    return len(block) if isinstance(block, list) else height(block.rows)
 
 
 def _weighed(block: Block) -> Block:

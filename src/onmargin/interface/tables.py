@@ -194,10 +194,12 @@ def refuse_dask(X: object) -> None:
 
     (Targets and weights beside rows that are in memory do fit: these are computed.)
     """
-    if type(X).__module__.partition(".")[0] in ("dask", "dask_expr"):
+    one = X[0] if isinstance(X, list | tuple) and X else X  # (delayed blocks come as a list)
+    if type(one).__module__.partition(".")[0] in ("dask", "dask_expr", "distributed"):
+        data = "(X, y)" if hasattr(type(one), "ndim") else "data"  # (others hold their labels)
         raise BadType(
-            f"got a Dask {type(X).__name__}; use om.cluster.fit(estimator, (X, y)) to learn from it (a grid: "
-            "om.cluster.sweep), om.cluster.predict(model, X) to answer it, or compute() it first"
+            f"got a Dask {type(one).__name__}; use om.cluster.fit(estimator, {data}) to learn from it (a "
+            "grid: om.cluster.sweep), om.cluster.predict(model, X) to answer it, or compute() it first"
         )
 
 

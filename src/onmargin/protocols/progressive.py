@@ -9,6 +9,7 @@ from ..interface.feedback.asks import AsksForLabels
 from ..interface.groups import Grouped
 from ..interface.learner import Learner
 from ..interface.runs.watch import Wanted
+from ..interface.tables import refuse_dask
 from ..results.progress import Progress
 from ..sources.blocks import Source
 from .drift import play_with_drift
@@ -59,6 +60,7 @@ def progressive(
         )
     if every is not None and (not isinstance(every, int) or every < 1):
         raise BadInput(f"every={shown(every)}; wanted a whole number of rounds")
+    refuse_dask(X)
     if isinstance(X, list) and X and isinstance(X[0], dict):
         raise BadInput("got a list of dicts and y; give pairs instead: zip(dicts, y)")
     judged = judged_by_average(model, scored_by)

@@ -19,6 +19,7 @@ from ..interface.feedback.asks import AsksForLabels
 from ..interface.groups import Grouped
 from ..interface.learner import Learner
 from ..interface.runs.lanes import Place, sweep_in_lanes
+from ..interface.tables import refuse_dask
 from ..results.progress import Progress
 from ..results.scoring import Scoring, scoring_of
 from ..results.sweep_result import COLUMNS, DIVERGED, Line, SweepResult
@@ -158,6 +159,7 @@ def judge_of(scoring: object, kind: str, configs: list[Config]) -> Scoring:
 
 def _data(learner: Sweepable, X: Any, y: object, qid: object, sample_weight: object, piped: bool) -> _Data:
     """A table, groups or examples; what cannot be read as such is refused."""
+    refuse_dask(X)
     if isinstance(X, Source):
         if y is not None or qid is not None or sample_weight is not None:
             raise BadInput("a source carries its own targets, groups and weights; leave the others out")

@@ -44,8 +44,7 @@ def replace_file(path: str | os.PathLike[str], data: bytes) -> None:
             os.fsync(file.fileno())
         os.replace(draft, target)
     except OSError as error:
-        error.filename, error.filename2 = os.fspath(path), None  # not that of the draft, or none
-        raise
+        raise OSError(error.errno, error.strerror, os.fspath(path)) from None  # not the draft's name, or two
     finally:
         draft.unlink(missing_ok=True)
     _settle(target.parent)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import NamedTuple
 
 import numpy as np
@@ -176,7 +177,8 @@ def load(name: str, *, part: str | None = None, as_source: bool = False, rows: i
         )
     if not entry.is_here:
         missing = next(file for file in (*entry.files, *entry.test_files) if not (folder() / file).exists())
-        raise NoFile(f"{missing} of {name} is not in {folder()}; set ONMARGIN_DATA to the folder that has it")
+        where = os.path.abspath(folder())
+        raise NoFile(f"{missing} of {name} is not in {where}; set ONMARGIN_DATA to the folder that has it")
     from .loading import load_part, stream_part
 
     if as_source:
