@@ -413,3 +413,11 @@ def test_it_says_once_that_it_asks_for_nearly_all():
         warnings.simplefilter("error")
         model.fit(rows, y)
         om.BBQ(epsilon=0.9, random_state=0).fit(rows, y)
+
+
+def test_a_dict_of_nothing_teaches_nothing():
+    """So its label is not wanted; of a name never met it is."""
+    model = om.BBQ()
+    for number in range(5):
+        model.learn_one({"a": 0.3 + 0.1 * number, "b": 0.2}, number % 2)
+    assert not model.query_one({}) and model.query_one({"never met": 1.0})

@@ -21,10 +21,13 @@ class RidgeModel(Model):
         """Of rows 0 .. count - 1."""
         scores, done = self.scores(rows, count, False)
         table: Any = rows.values
+        sigma = self.space.sigma[0]
         if isinstance(rows, Sparse):
-            used = slice(0, rows.starts[-1])
-            table = sp.csr_matrix((rows.values[used], rows.indices[used].astype(np.int64), rows.starts))
-        width, sigma = table.shape[1], self.space.sigma[0]
+            used, shape = slice(0, rows.starts[-1]), (len(rows.starts) - 1, len(sigma) - 1)
+            table = sp.csr_matrix(
+                (rows.values[used], rows.indices[used].astype(np.int64), rows.starts), shape
+            )
+        width = table.shape[1]
         reach = np.asarray(table @ sigma[:width]) + rows.bias * sigma[-1]
         product = table.multiply(reach[:, :width]) if sp.issparse(table) else table * reach[:, :width]
         variances = np.asarray(product.sum(axis=1), float).ravel() + rows.bias * reach[:, -1]
