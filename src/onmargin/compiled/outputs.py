@@ -13,9 +13,8 @@ from numba.extending import overload
 
 from . import lanes
 from .by_class import add_by_class, add_score_by_class, score_by_class
-from .one_output import entry
 from .parts import OPTIONS, part
-from .rows import axpy, dot, foresee, is_dense, item, leap, measure_row, span, stretch
+from .rows import axpy, dot, foresee, item, leap, span, stretch
 
 _INLINED: Any = {**OPTIONS, "forceinline": True}
 
@@ -54,14 +53,6 @@ def add_scores(rows, row, weights, scores, factor):
         scores[0] += factor * total
     else:
         add_score_many(rows, row, weights, scores, factor)
-
-
-@part
-def score_stamped(rows, row, weights, others, stamp, mark, scores):
-    """`score_rows`, where slots that bear the stamp `mark` have their weights in `others`."""
-    if weights.ndim == 1 or is_dense(rows):
-        return _score_stamped_singly(rows, row, weights, others, stamp, mark, scores)
-    return _score_stamped_side_by_side(rows, row, weights, others, stamp, mark, scores)
 
 
 @part
@@ -230,37 +221,6 @@ def _add_score_side_by_side(rows, row, weights, scores, factor):
         lanes.store(scores, group, lanes.plus_times(lanes.load(scores, group), left, factor))
         lanes.store(scores, group + beside, lanes.plus_times(other, right, factor))
         group += 16
-
-
-@part
-def _score_stamped_side_by_side(rows, row, weights, others, stamp, mark, scores):
-    start, stop = span(rows, row)
-    own, other = lanes.flattened(weights), lanes.flattened(others)
-    width, last = weights.shape[1], weights.shape[0] - 1
-    for group in range(0, width, 8):
-        at = last * width + group
-        eight = lanes.load(other, at) if stamp[last] == mark else lanes.load(own, at)
-        total, more = lanes.plus_times(lanes.nothing(), eight, rows.bias), lanes.nothing()
-        for j in range(start, stop):
-            slot, value = item(rows, row, j)
-            at = np.int64(slot) * width + group
-            eight = lanes.load(other, at) if stamp[slot] == mark else lanes.load(own, at)
-            total, more = more, lanes.plus_times(total, eight, value)  # (two sums, in turn)
-        lanes.store(scores, group, lanes.plus_times(total, more, 1.0))
-    return measure_row(rows, row)
-
-
-@part
-def _score_stamped_singly(rows, row, weights, others, stamp, mark, scores):
-    start, stop = span(rows, row)
-    last = weights.shape[0] - 1
-    for k in range(weights.size // weights.shape[0]):
-        total = rows.bias * (entry(others, last, k) if stamp[last] == mark else entry(weights, last, k))
-        for j in range(start, stop):
-            slot, value = item(rows, row, j)
-            total += value * (entry(others, slot, k) if stamp[slot] == mark else entry(weights, slot, k))
-        scores[k] = total
-    return measure_row(rows, row)
 
 
 @part

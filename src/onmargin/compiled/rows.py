@@ -203,7 +203,29 @@ def row_sum(function: Part) -> Part:
     return row_sum_of(function)(function)
 
 
-@row_sum
+def _measure_in_fours(rows, row):
+    """Four sums, so that no addition waits for the one before it."""
+    start, stop = span(rows, row)
+    total = second = third = fourth = 0.0
+    j = start
+    while j + 4 <= stop:
+        _, value = item(rows, row, j)
+        total += value * value
+        _, value = item(rows, row, j + 1)
+        second += value * value
+        _, value = item(rows, row, j + 2)
+        third += value * value
+        _, value = item(rows, row, j + 3)
+        fourth += value * value
+        j += 4
+    while j < stop:
+        _, value = item(rows, row, j)
+        total += value * value
+        j += 1
+    return (total + second) + (third + fourth) + rows.bias * rows.bias
+
+
+@row_sum_of(_measure_in_fours)
 def measure_row(rows, row):
     """|x|^2, the bias coordinate included."""
     start, stop = span(rows, row)

@@ -16,7 +16,7 @@ from .tasks.classes import highest as decide
 from .tasks.classes import top as demand
 from .vocabulary import USER_NUMBERS, Numbers, Round
 
-SEEN = {  # what these are to a user's function
+AS_SEEN = {  # what these are to a user's function
     "hyper": "Numbers(hyper.C, hyper.margin, hyper.epsilon, hyper.rate, hyper.outputs, "
     "hyper.numbers[USER_NUMBERS:])",
     "pull": "pull[: hyper.outputs]",  # (beyond, no weights need lie)
@@ -25,7 +25,7 @@ SEEN = {  # what these are to a user's function
 
 def adapted(function: Part, wanted: tuple[str, ...], given: list[str], name: str) -> Part:
     """A part with the arguments `wanted` by its role, which calls a function of some of them."""
-    passed = ", ".join(SEEN.get(argument, argument) for argument in given)
+    passed = ", ".join(AS_SEEN.get(argument, argument) for argument in given)
     text = f"def adapter({', '.join(wanted)}):\n    return own({passed})\n"
     scope: dict[str, Any] = {"__name__": __name__, "Numbers": Numbers, "USER_NUMBERS": USER_NUMBERS}
     exec(compile(text, __file__, "exec"), scope)  # the names were checked against ours

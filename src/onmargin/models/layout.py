@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..learn.spaces.arrays import Space, Start, is_scratch, shape_of
 from ..learn.vocabulary import ASKED, BIASED, FADED, KNOWN, MOVES, SHOWN
 
 MOST_PLACES = 2**31 - 2  # columns and outputs, counted in int32
@@ -43,6 +44,19 @@ class Wanted(NamedTuple):
 
 
 Layout = dict[str, Wanted]
+
+
+def layout_of(space: Space, start: Start) -> Layout:
+    """The arrays of a Space of such a start."""
+    wanted = {}
+    for name, field in space.fields.items():
+        if field.follows:
+            continue
+        shape, dtype = shape_of(field, start)
+        most = start.slots - 1 if field.names_slots else math.inf
+        least = 0 if field.names_slots else field.least
+        wanted[name] = Wanted(shape, (dtype,), least, most, field.names_slots, is_scratch(field))
+    return wanted
 
 
 def indices(shape: tuple[int, ...], below: float, least: float = 0, kind: str = "int64") -> Wanted:

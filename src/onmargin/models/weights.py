@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any, Self
 
@@ -34,7 +33,7 @@ from .answering import scores_of
 from .asking import Asking
 from .by_class import laid_out
 from .journal import Journal, pays
-from .layout import Arrays, Facts, Layout, Wanted
+from .layout import Arrays, Facts, Layout, layout_of
 from .merging import Merging, merge, why_not
 from .table import Row
 
@@ -250,15 +249,7 @@ class Model:
     @classmethod
     def file_layout(cls, row: Row, start: Start, numbers: Numbers, facts: Facts, arrays: Arrays) -> Layout:
         """The arrays that a file of such a model must hold; some sizes are those of arrays in it."""
-        wanted = {}
-        for name, field in row.space.fields.items():
-            if field.follows:
-                continue
-            shape, dtype = storage.shape_of(field, start)
-            most = start.slots - 1 if field.names_slots else math.inf
-            least = 0 if field.names_slots else field.least
-            wanted[name] = Wanted(shape, (dtype,), least, most, field.names_slots, storage.is_scratch(field))
-        return wanted
+        return layout_of(row.space, start)
 
     def restore(self, facts: Facts, arrays: Arrays) -> None:
         """Take on a state that was written, and that fits the layout."""

@@ -17,9 +17,10 @@ import numpy as np
 
 from ...compiled.lanes import flattened
 from ...compiled.one_output import entry, pulled, put
-from ...compiled.outputs import add_rows, add_scores, score_round, score_stamped
+from ...compiled.outputs import add_rows, add_scores, score_round
 from ...compiled.parts import formula, part
 from ...compiled.rows import is_dense, item, span
+from ...compiled.stamped import copy_slot, score_stamped
 from ..series import harmonic
 from ..vocabulary import (
     ANCHOR,
@@ -239,8 +240,7 @@ def put_aside(rows, row, weights, before, stamp, t, begins):
                 place, _ = item(rows, row, j)
                 slot = np.uint64(place)
             if stamp[slot] != t:
-                for k in range(before.size // before.shape[0]):
-                    put(before, slot, k, entry(weights, slot, k))
+                copy_slot(rows, weights, before, slot)
                 stamp[slot] = t
 
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...compiled.one_output import along, entry, put, spread
+from ...compiled.outputs import score_round
 from ...compiled.parts import part
 from ...compiled.rows import item, measure_row, span
 from .arrays import NOTE, REACH, SLOT, SQUARE, Field, Space, always, share_after
@@ -63,10 +64,10 @@ def inner(rows, row, weights, sigma, k):
 @part
 def score(space, rows, now, hyper, scores):
     """s_k = <w_k, x> / (1 + x' P_k x)"""
-    space.notes[0] = measure_row(rows, now.row)
+    space.notes[0] = score_round(rows, now, space.weights, scores)
     for k in range(hyper.outputs):
-        total, length = inner(rows, now.row, space.weights, space.sigma, k)
-        scores[k] = total / (1.0 + length)
+        space.notes[1] = spread(rows, now.row, k, space.sigma)
+        scores[k] /= 1.0 + space.notes[1]
 
 
 @part
@@ -103,7 +104,8 @@ def move(space, rows, now, pull, step, margin, hyper):
     last = space.weights.shape[0] - 1
     for k in range(hyper.outputs):
         if pull[k] != 0.0:
-            gain = step / (1.0 + step * spread(rows, now.row, k, space.sigma))
+            length = space.notes[1] if hyper.outputs == 1 else spread(rows, now.row, k, space.sigma)
+            gain = step / (1.0 + step * length)
             weight = step * pull[k]  # (read once: what the loop writes might be `pull`, for all it can know)
             if space.drift.size:
                 for j in range(start, stop):
