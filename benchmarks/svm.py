@@ -15,6 +15,7 @@ from .limits import classes, sparse
 from .passes import CLASSES, learner, signs
 
 LAM = 1e-4
+BATCH = 10
 
 
 def _ours(**options: Any) -> Any:
@@ -29,6 +30,14 @@ def _by_hand(table: Table, average: bool) -> Contestant:
     arrays, targets, size = sparse.arrays(table.X), signs(table.y), table.X.shape[1] + 1
     return Contestant(
         lambda _: sparse.pegasos(*arrays, targets, np.zeros(size), np.zeros(size if average else 0), LAM),
+        lambda mistakes: 1.0 - mistakes / len(targets),
+    )
+
+
+def _batches_by_hand(table: Table) -> Contestant:
+    arrays, targets, size = sparse.arrays(table.X), signs(table.y), table.X.shape[1] + 1
+    return Contestant(
+        lambda _: sparse.pegasos_in_batches(*arrays, targets, np.zeros(size), np.zeros(BATCH), LAM),
         lambda mistakes: 1.0 - mistakes / len(targets),
     )
 
@@ -53,7 +62,10 @@ def pegasos(quick: bool) -> Work:
         contestants[f"scikit-learn, {name}"] = learner(_theirs, table.X, table.y, average=average)
         contestants[f"by hand, {name}"] = _by_hand(table, average)
         lines.append(line(SKLEARN, title, name, f"scikit-learn, {name}", 1.3, 1.6, f"by hand, {name}"))
+    contestants["batches"] = learner(_ours, table.X, table.y, average=False, batch_size=BATCH)
+    contestants["by hand, batches"] = _batches_by_hand(table)
     contestants["MNIST"] = learner(_ours, digits.X, digits.y, average=False)
     contestants["by hand, MNIST"] = _dense_by_hand(digits)
+    lines.append(line(LIMIT, "Pegasos, batches of 10", "batches", "by hand, batches", 1.33, 1.15))
     lines.append(line(LIMIT, "MNIST, Pegasos / by hand", "MNIST", "by hand, MNIST", 1.33, 1.15))
     return Work("pegasos", f"{table.origin}; {digits.origin}", contestants, lines, repetitions=15)

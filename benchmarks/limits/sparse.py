@@ -90,6 +90,23 @@ def pegasos(values, columns, starts, targets, weights, drift, lam):
 
 
 @njit(**LOOP)
+def pegasos_in_batches(values, columns, starts, targets, weights, margins, lam):
+    """The same, in batches of as many as there are `margins`: all are scored before one is added."""
+    mistakes, batch = 0, margins.shape[0]
+    for turn in range(-(-targets.shape[0] // batch)):
+        first, end = turn * batch, min((turn + 1) * batch, targets.shape[0])
+        for t in range(first, end):
+            score, _ = dot(values, columns, np.int64(starts[t]), np.int64(starts[t + 1]), weights)
+            margins[t - first] = targets[t] * score / (lam * turn) if turn else 0.0
+            mistakes += margins[t - first] <= 0.0
+        for t in range(first, end):
+            if margins[t - first] < 1.0:
+                start, stop = np.int64(starts[t]), np.int64(starts[t + 1])
+                add(values, columns, start, stop, weights, targets[t] / batch)
+    return mistakes
+
+
+@njit(**LOOP)
 def scores(values, columns, starts, weights, out, first, end):
     """out[t] = <w, x_t> for rows first .. end - 1."""
     for t in range(first, end):

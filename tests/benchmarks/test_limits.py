@@ -58,6 +58,16 @@ def pegasos_is_ours(average):
 
 
 @COMPARISONS.each()
+def pegasos_in_batches_is_ours():
+    X, y, signs = small()
+    count, weights = len(y) // 7, np.zeros(201)
+    X, y, signs = X[: 7 * count], y[: 7 * count], signs[: 7 * count]
+    sparse.pegasos_in_batches(*sparse.arrays(X), signs, weights, np.zeros(7), 0.01)
+    model = om.Pegasos(lam=0.01, batch_size=7, **EXACT).partial_fit(X, y, classes=[0, 1])
+    yield weights / 0.01 / count, all_weights(model)[0]
+
+
+@COMPARISONS.each()
 def pegasos_of_several_classes_is_ours():
     table = datasets.dense_stream(40, 0.5, columns=24)
     weights = classes.aligned(10, 32).reshape(10, 32)
