@@ -16,6 +16,7 @@ import onmargin as om
 from onmargin.interface import guard
 from onmargin.interface.dicts.streams import BoundStream
 from onmargin.interface.feedback.asks import AsksForLabels
+from tests.soaking import mostly_uncompiled
 
 PA, Sampler = om.PassiveAggressiveClassifier, om.SelectiveSampler
 LEARNERS: dict[str, Any] = {
@@ -60,7 +61,7 @@ def taken(model: Any, monkeypatch: pytest.MonkeyPatch, short: bool) -> list[bool
     return went
 
 
-@pytest.mark.parametrize("name", LEARNERS)
+@pytest.mark.parametrize("name", mostly_uncompiled(LEARNERS, "margin"))
 def test_the_short_way_is_the_long_way(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Names as they come, labels that are missing, weights, questions, parameters that change in between."""
     draw, numbers = np.random.default_rng(len(name)), "numbers" in name
