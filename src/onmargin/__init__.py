@@ -76,12 +76,19 @@ __all__ = ["__version__", *_HOMES]
 
 
 def _module(name: str) -> ModuleType:
-    """A module of ours. An import leaves no garbage, and to look for it takes longer than the import."""
+    """A module of ours. An import leaves no garbage, and to look for it takes longer than the import.
+
+    What it makes stays, so it joins what is old at once: else the next collection would be one of
+    everything that Numba and scikit-learn keep. Garbage that joins it is found by a full collection.
+    """
     collects = gc.isenabled()
     gc.disable()
     try:
         return import_module(f".{name}", __name__)
     finally:
+        if not gc.get_freeze_count():  # what somebody has frozen stays so
+            gc.freeze()
+            gc.unfreeze()
         if collects:
             gc.enable()
 
