@@ -139,12 +139,21 @@ class Evaluator:
         out[:, : len(kept)] += self.constant
 
     def _shared(self, kept: int, right: Side, share: Callable[[list[tuple[int, int]]], Found]) -> list[Found]:
-        """All tiles in turn; where threads share, each takes the next as soon as it is done with one."""
-        tiles = [(first, min(first + TILE, kept)) for first in range(0, kept, TILE)]
+        """All tiles in turn; where threads share, each takes the next as soon as it is done with one.
+
+        The last ones are small, so that nobody waits for long.
+        """
         if self.threads == 1:
-            return [share(tiles)] if kept else []
+            return [share(_tiles(0, kept, TILE))] if kept else []
         right.prime()
+        late = max(0, kept - self.threads * TILE) // TILE * TILE
+        tiles = [*_tiles(0, late, TILE), *_tiles(late, kept, TILE // 4)]
         return list(pool(self.threads).map(quietly(share), [[tile] for tile in tiles]))
+
+
+def _tiles(first: int, stop: int, size: int) -> list[tuple[int, int]]:
+    """Vectors first .. stop - 1, so many at a time."""
+    return [(start, min(start + size, stop)) for start in range(first, stop, size)]
 
 
 def quietly(work: Callable[..., Found]) -> Callable[..., Found]:
