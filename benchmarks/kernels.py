@@ -120,7 +120,7 @@ def threads(quick: bool) -> Work:
         line(PLAIN, "  answers", "answer, two threads", "answer, one thread", 1.6),
     ]
     data = f"{table.origin}; {fitted.n_support_:,} vectors kept, 4,096 rows"
-    return Work("threads", data, contestants, lines, repetitions=7, least=0.7)
+    return Work("threads", data, contestants, lines, repetitions=15, least=0.7)
 
 
 def projectron(quick: bool) -> Work:
