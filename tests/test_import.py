@@ -1,4 +1,4 @@
-"""The first use of a name: its module is loaded, and nothing else of the process is looked through or changed."""
+"""The first use of a name loads its module, and looks through or changes nothing else of the process."""
 
 import subprocess
 import sys

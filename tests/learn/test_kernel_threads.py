@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import threading
+import time
+from functools import partial
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -9,7 +13,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from threadpoolctl import threadpool_limits
 
 import onmargin as om
-from onmargin.models.kernel.products import ENOUGH, TILE, sharing, threads_allowed
+from onmargin.models.kernel.products import ENOUGH, TILE, Works, sharing, threads_allowed
 from tests.students import PLAIN
 
 DRAW = np.random.default_rng(0)
@@ -47,6 +51,37 @@ def test_limits_are_undone_also_where_they_overlap():
         with sharing(ENOUGH) as first, sharing(ENOUGH) as second:
             assert (first, second) == (2, 1) and threads_allowed() == 1
         assert threads_allowed() == 2
+
+
+def test_works_are_shared_with_whoever_waits_and_come_back_in_their_order():
+    """Two works that wait for each other end: two threads are at them, the caller's and another."""
+    both, seen = threading.Barrier(2, timeout=60), set()
+
+    def meet(number):
+        seen.add(threading.get_ident())
+        both.wait()
+        return number
+
+    found = Works([*(partial(meet, number) for number in (0, 1)), lambda: 2, lambda: 3], 2).results()
+    assert found == [0, 1, 2, 3] and threading.get_ident() in seen and len(seen) == 2
+
+
+@pytest.mark.parametrize("error", [IndexError, KeyboardInterrupt], ids=lambda error: error.__name__)
+@pytest.mark.parametrize("mine", [True, False], ids=["the caller's", "another's"])
+def test_a_work_that_fails_stops_the_others_and_is_told(error, mine):
+    """Whatever it fails with, and whoever was at it; what nobody has begun is not begun."""
+    both, caller, begun = threading.Barrier(2, timeout=60), threading.get_ident(), []
+
+    def fail_in_one():
+        both.wait()
+        if (threading.get_ident() == caller) == mine:
+            raise error("it did")
+        time.sleep(0.05)
+
+    with pytest.raises(error, match="it did"):
+        Works([fail_in_one, fail_in_one, *(partial(begun.append, n) for n in range(10))], 2).results()
+    time.sleep(0.1)
+    assert begun == []
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "linear"])

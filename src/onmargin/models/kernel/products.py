@@ -1,15 +1,19 @@
 """Kernel values and sums of a block of rows over the vectors kept, tile by tile, in threads.
 
 A tile fits the cache and is one matrix product. With two or more threads (as many as BLAS may use:
-`threadpoolctl` sets them) each takes its share of tiles, BLAS itself running in one.
+`threadpoolctl` sets them; the caller's is one of them) whoever is done with a tile takes the next, BLAS
+itself running in one.
 """
 
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator
+from concurrent.futures import wait
 from contextlib import contextmanager
-from typing import TypeVar
+from functools import partial
+from typing import Generic, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -20,9 +24,11 @@ from ...kernels.sides import Side
 from .vectors import Vectors
 
 TILE = 1024  # vectors at a time
+LATE = TILE // 4  # at a time at the end, so that no thread waits for another for long
 ENOUGH = 2 * TILE  # vectors kept from which on threads pay
 BLOCK = 256  # rows at a time; a few more, a few less where many or few vectors are kept
 Found = TypeVar("Found")
+Tiles: TypeAlias = list[tuple[int, int]]  # the first and last-plus-one vector of each
 
 
 def block_size(kept: int) -> int:
@@ -57,6 +63,37 @@ def sharing(kept: int) -> Iterator[int]:
         yield threads if alone else 1
 
 
+class Works(Generic[Found]):
+    """Works that threads take one after the other, whoever waits for the results among them."""
+
+    def __init__(self, works: list[Callable[[], Found]], threads: int) -> None:
+        self._left, self._found = deque(enumerate(works)), dict[int, Found]()
+        self._others = [pool(threads - 1).submit(quietly(self._take)) for _ in range(threads - 1)]
+
+    def _take(self) -> None:
+        while True:
+            try:
+                number, work = self._left.popleft()
+            except IndexError:  # (another may have taken the last)
+                return
+            try:
+                self._found[number] = work()
+            except BaseException:
+                self._left.clear()  # nobody begins another
+                raise
+
+    def results(self) -> list[Found]:
+        """In the order of the works."""
+        try:
+            self._take()
+            for other in self._others:
+                other.result()
+        finally:  # (where it fails, or Ctrl-C comes, others end what they are at)
+            self._left.clear()
+            wait([other for other in self._others if not other.cancel()])
+        return [found for _, found in sorted(self._found.items())]
+
+
 class Evaluator:
     """Kernels (each plus a constant: the bias) at work on kept vectors, in so many threads."""
 
@@ -87,20 +124,8 @@ class Evaluator:
 
     def sums(self, kept: Vectors, right: Side, coefficients: np.ndarray) -> np.ndarray:
         """(kernels, outputs, rows): sum_i coefficients[i, k] k(x_i, .), added up in float64."""
-        shape = (len(self.kernels), coefficients.shape[1], len(right))
-
-        def share(tiles: list[tuple[int, int]]) -> np.ndarray:
-            totals, room = np.zeros(shape), _room(right)
-            for first, stop in tiles:
-                tables = self.tables(kept.tile(first, stop, right.dtype), right, room)
-                for total, table in zip(totals, tables, strict=True):
-                    add_sums(table, coefficients[first:stop], total)
-            return totals
-
-        total = np.zeros(shape)
-        if self.constant:
-            total += self.constant * coefficients.sum(axis=0)[:, None]
-        return np.asarray(sum(self._shared(len(kept), right, share), total))
+        shares = self._shared(len(kept), right, self._share(kept, right, coefficients))
+        return self._added_up(shares, right, coefficients)
 
     def sums_and_grams(
         self, kept: Vectors, side: Side, coefficients: np.ndarray, own: np.ndarray
@@ -108,9 +133,30 @@ class Evaluator:
         """Of a block, `sums` over the vectors kept and its own `grams`: at once where threads share."""
         if self.threads == 1:
             return self.sums(kept, side, coefficients), self.grams(side, own)
-        side.prime()
-        grams = pool(self.threads).submit(quietly(lambda: self.grams(side, own)))
-        return self.sums(kept, side, coefficients), grams.result()
+        share = self._share(kept, side, coefficients)
+        grams, *shares = self._shared(len(kept), side, share, partial(self.grams, side, own))
+        return self._added_up(shares, side, coefficients), grams
+
+    def _share(self, kept: Vectors, right: Side, coefficients: np.ndarray) -> Callable[[Tiles], np.ndarray]:
+        """Sums over some tiles, without the constant."""
+        shape = (len(self.kernels), coefficients.shape[1], len(right))
+
+        def share(tiles: Tiles) -> np.ndarray:
+            totals, room = np.zeros(shape), _room(right)
+            for first, stop in tiles:
+                tables = self.tables(kept.tile(first, stop, right.dtype), right, room)
+                for total, table in zip(totals, tables, strict=True):
+                    add_sums(table, coefficients[first:stop], total)
+            return totals
+
+        return share
+
+    def _added_up(self, shares: list[np.ndarray], right: Side, coefficients: np.ndarray) -> np.ndarray:
+        """Sums over all tiles, and what the constant in every kernel value adds."""
+        total = np.zeros((len(self.kernels), coefficients.shape[1], len(right)))
+        if self.constant:
+            total += self.constant * coefficients.sum(axis=0)[:, None]
+        return np.asarray(sum(shares, total))
 
     def by_blocks(self, count: int, answer: Callable[[Evaluator, slice], None]) -> None:
         """`answer` for all rows, a block at a time.
@@ -130,7 +176,7 @@ class Evaluator:
     def values(self, kept: Vectors, right: Side, out: np.ndarray) -> None:
         """out[j, i] = k(x_i, row j), for i among the kept; one kernel."""
 
-        def share(tiles: list[tuple[int, int]]) -> None:
+        def share(tiles: Tiles) -> None:
             room = _room(right)
             for first, stop in tiles:
                 out[:, first:stop] = next(self.tables(kept.tile(first, stop, right.dtype), right, room)).T
@@ -138,20 +184,20 @@ class Evaluator:
         self._shared(len(kept), right, share)
         out[:, : len(kept)] += self.constant
 
-    def _shared(self, kept: int, right: Side, share: Callable[[list[tuple[int, int]]], Found]) -> list[Found]:
-        """All tiles in turn; where threads share, each takes the next as soon as it is done with one.
-
-        The last ones are small, so that nobody waits for long.
-        """
+    def _shared(
+        self, kept: int, right: Side, share: Callable[[Tiles], Found], *others: Callable[[], Found]
+    ) -> list[Found]:
+        """Other works and all tiles in turn; where threads share, whoever is done with one takes the next."""
         if self.threads == 1:
-            return [share(_tiles(0, kept, TILE))] if kept else []
+            return [work() for work in others] + ([share(_tiles(0, kept, TILE))] if kept else [])
         right.prime()
         late = max(0, kept - self.threads * TILE) // TILE * TILE
-        tiles = [*_tiles(0, late, TILE), *_tiles(late, kept, TILE // 4)]
-        return list(pool(self.threads).map(quietly(share), [[tile] for tile in tiles]))
+        tiles = [*_tiles(0, late, TILE), *_tiles(late, kept, LATE)]
+        works: list[Callable[[], Found]] = [*others, *(partial(share, [tile]) for tile in tiles)]
+        return Works(works, self.threads).results()
 
 
-def _tiles(first: int, stop: int, size: int) -> list[tuple[int, int]]:
+def _tiles(first: int, stop: int, size: int) -> Tiles:
     """Vectors first .. stop - 1, so many at a time."""
     return [(start, min(start + size, stop)) for start in range(first, stop, size)]
 

@@ -41,7 +41,7 @@ class Grown:
         total = self.count + more
         if total > len(self.buffer):
             length = int(min(max(total, 2 * len(self.buffer), 64), max(most, total)))
-            room = np.empty((length, *self.buffer.shape[1:]), self.buffer.dtype)  # (zeros: pages written twice)
+            room = np.empty((length, *self.buffer.shape[1:]), self.buffer.dtype)  # (zeros: written twice)
             room[: self.count] = self.view
             self.buffer = room
 
