@@ -23,6 +23,9 @@ from .members import pick
 from .rules import violates as matters
 
 
+MOST = 4  # eights of outputs up to which entries are read for each, and not sorted by their columns
+
+
 class Columns(NamedTuple):
     """Room for it: entries of the members that matter, sorted by columns; numbers of every output."""
 
@@ -30,7 +33,7 @@ class Columns(NamedTuple):
     used: np.ndarray  # (slots,) the columns that have some
     owners: np.ndarray  # (entries,) where the pulls of the member begin that has it
     values: np.ndarray  # (entries,)
-    sums: np.ndarray  # (8 entries,) d in the columns used, of one eight of outputs; 0 between rounds
+    sums: np.ndarray  # (MOST or fewer, 8 columns) d in those used, of an eight of outputs; 0 between rounds
     groups: np.ndarray  # (outputs / 8,) where the eights begin that somebody pulls
     inner: np.ndarray  # (outputs,) <w, d>, as are all below
     asked: np.ndarray
@@ -187,42 +190,41 @@ def measure(wide, pulls, used, eights):
 
 
 @part
-def add_entry(wide, pulls, slot, value, at, group, used):
+def add_entry(wide, pulls, sums, slot, value, at, used):
     """An entry of a member into d of its column; how many columns are used now. (See `sum_entries`.)"""
     place = wide.ends[np.uint64(slot)]
     if place == 0:
         wide.used[np.uint64(used)] = slot
         used += 1
         wide.ends[np.uint64(slot)] = place = used
-    sums = lanes.load(wide.sums, 8 * place - 8)
-    lanes.store(wide.sums, 8 * place - 8, lanes.plus_times(sums, lanes.load(pulls, at + group), value))
+    total = lanes.load(sums, 8 * place - 8)
+    lanes.store(sums, 8 * place - 8, lanes.plus_times(total, lanes.load(pulls, at), value))
     return used
 
 
 @part
-def sum_entries(wide, block, pulls, which, row, begin, few, slots, width, group):
+def sum_entries(wide, block, pulls, sums, which, row, begin, few, slots, width, group, used):
     """d_c of one eight of outputs in every column, in the order of `sort_entries`, which is spared; how many.
 
-    `ends` says which of the columns used it is, counted from 1.
+    `ends` says which of the columns used it is, counted from 1; another eight may have found them already.
     """
-    used = 0
     for i in range(few):
         rows, at = pick(block, row, block.members[begin + which[i]])
         start, stop = span(rows, at)
         for j in range(start, stop):
             slot, value = item(rows, at, j)
-            used = add_entry(wide, pulls, np.int64(slot), value, i * width, group, used)
+            used = add_entry(wide, pulls, sums, np.int64(slot), value, i * width + group, used)
         if rows.bias != 0.0:
-            used = add_entry(wide, pulls, slots - 1, rows.bias, i * width, group, used)
+            used = add_entry(wide, pulls, sums, slots - 1, rows.bias, i * width + group, used)
     return used
 
 
 @part
-def measure_sums(wide, used, group):
+def measure_sums(wide, sums, used, group):
     """|d_c|^2 for one eight of outputs."""
     total = lanes.nothing()
     for at in range(used):
-        one = lanes.load(wide.sums, 8 * at)
+        one = lanes.load(sums, 8 * at)
         total = lanes.plus_product(total, one, one)
     lanes.store(wide.lengths, group, total)
 
@@ -249,25 +251,31 @@ def find_steps(wide, hyper, clock):
 
 
 @part
-def step_eight(space, block, scratch, row, begin, few, hyper, clock):
-    """`step_together` where one eight of outputs is pulled: each entry is read once."""
-    wide, width = scratch.wide, scratch.pulls.shape[1]
-    group = wide.groups[0]
+def step_few(space, block, scratch, row, begin, few, active, hyper, clock):
+    """`step_together` where few eights of outputs are pulled: each entry is read once for each of them."""
+    wide, width, used = scratch.wide, scratch.pulls.shape[1], 0
     pulls = scratch.pulls.reshape(scratch.pulls.size)
     slots = space.weights.shape[0]
-    used = sum_entries(wide, block, pulls, scratch.which, row, begin, few, slots, width, group)
-    measure_sums(wide, used, group)
+    for k in range(active):
+        group, sums = wide.groups[k], wide.sums[k]
+        used = sum_entries(
+            wide, block, pulls, sums, scratch.which, row, begin, few, slots, width, group, used
+        )  # fmt: skip
+        measure_sums(wide, sums, used, group)
     taken = find_steps(wide, hyper, clock)
     weights, drift = space.weights.reshape(space.weights.size), space.drift.reshape(space.drift.size)
     moves = taken >= 0.0 and not hyper.rivals
+    for k in range(active):
+        group, sums = wide.groups[k], wide.sums[k]
+        for at in range(used):
+            slot, place = wide.used[np.uint64(at)], 8 * at
+            if moves:
+                add_sums(weights, slot * width, group, wide.steps, sums, place)
+                if drift.size:
+                    add_sums(drift, slot * width, group, wide.dated, sums, place)
+            lanes.store(sums, place, lanes.nothing())
     for at in range(used):
-        slot, sums, place = wide.used[at], wide.sums, 8 * at
-        if moves:
-            add_sums(weights, slot * width, group, wide.steps, sums, place)
-            if drift.size:
-                add_sums(drift, slot * width, group, wide.dated, sums, place)
-        wide.ends[np.uint64(slot)] = 0
-        lanes.store(sums, place, lanes.nothing())
+        wide.ends[np.uint64(wide.used[np.uint64(at)])] = 0
     if taken >= 0.0 and hyper.rivals:
         move_members(space, block, scratch, row, begin, few, hyper, clock)
     return taken
@@ -279,8 +287,8 @@ def step_together(space, block, scratch, row, begin, count, few, hyper, clock):
     wide, width = scratch.wide, scratch.pulls.shape[1]
     pull_all(scratch, count, few, hyper)
     active = active_groups(wide, hyper.here)
-    if active == 1:
-        return step_eight(space, block, scratch, row, begin, few, hyper, clock)
+    if active <= wide.sums.shape[0]:
+        return step_few(space, block, scratch, row, begin, few, active, hyper, clock)
     pulls = scratch.pulls.reshape(scratch.pulls.size)
     used = sort_entries(wide, block, scratch.which, row, begin, few, space.weights.shape[0], width)
     for k in range(0, active, 4):

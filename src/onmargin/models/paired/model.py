@@ -13,7 +13,7 @@ from ...learn.paired.members import WITH_WEIGHTS
 from ...learn.paired.rivals import Part as RoundPart
 from ...learn.paired.rounds import AT_ONCE, PairedHyper, PairedRounds, Scratch, player
 from ...learn.paired.rules import RULES, is_worst, worst_violates
-from ...learn.paired.together import Columns
+from ...learn.paired.together import MOST, Columns
 from ...learn.spaces.arrays import Start, aligned, padded
 from ...learn.vocabulary import IS_SHORT, NO_TRACE, THRESHOLD, Examples, Tally
 from ..layout import Arrays, Facts, Layout
@@ -31,7 +31,7 @@ def columns_for(width: int, slots: int, entries: int) -> Columns:
     if not entries:
         width = slots = 0
     ends, used, owners, groups = (np.zeros(n, np.int64) for n in (slots, slots, entries, width // 8))
-    sums = aligned((8 * entries,), float)
+    sums = aligned((min(width // 8, MOST), 8 * min(slots, entries)), float)
     return Columns(ends, used, owners, np.zeros(entries), sums, groups, *aligned((6, width), float))
 
 
