@@ -22,7 +22,6 @@ from .joint import NOTHING
 from .members import pick
 from .rules import violates as matters
 
-
 MOST = 4  # eights of outputs up to which entries are read for each, and not sorted by their columns
 
 
