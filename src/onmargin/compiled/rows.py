@@ -168,7 +168,7 @@ def _foresee_compiled(rows, i, flat, width, eights):
     return weights
 
 
-def _lie_apart(weights):
+def lie_apart(weights):
     """Are the weights of one output not beside each other?"""
     return isinstance(weights, types.Array) and weights.ndim == 2 and weights.layout == "C"
 
@@ -182,7 +182,7 @@ def row_sum_of(sparse: Part, single: Part | None = None) -> Callable[[Part], Par
 
     def declare(function: Part) -> Part:
         def by_simd(rows, *others):
-            return None if _is_sparse(rows) or _lie_apart(others[-1]) else function
+            return None if _is_sparse(rows) or lie_apart(others[-1]) else function
 
         def in_order(rows, *others):
             if by_simd(rows, *others) is not None:

@@ -17,7 +17,7 @@ from ...compiled.parts import Part, part
 from ..vocabulary import MEAN_AFTER
 
 SLOT, SQUARE, REACH, NOTE = "slot", "square", "reach", "note"
-MARK, LEDGER, ROWS = "mark", "ledger", "rows"
+MARK, LEDGER, LINE, ROWS = "mark", "ledger", "line", "rows"
 
 
 class Field(NamedTuple):
@@ -30,8 +30,8 @@ class Field(NamedTuple):
     made again of the others where it is wanted, and is not in files.
 
     Kinds: a number per slot and output; a square per output; scratch of that size; two notes; one
-    number per slot; a few numbers of the whole (their starts in `begins`); one line per row of the
-    table being fitted (empty but then).
+    number per slot; a few numbers of the whole (their starts in `begins`); a line of one number per
+    output; one such line per row of the table being fitted (empty but then).
     """
 
     kind: str
@@ -166,6 +166,7 @@ def shape_of(field: Field, start: Start) -> tuple[tuple[int, ...], str]:
     empty = (field.wanted != "" and field.wanted not in start.wants) or (field.average and not start.average)
     shapes = {
         NOTE: (2,), LEDGER: (len(field.begins),), MARK: (0 if empty else start.slots,), ROWS: (0, *lines),
+        LINE: (padded(start.outputs, start.many),),
         SQUARE: (start.outputs, start.slots, start.slots), REACH: (start.outputs, start.slots),
         SLOT: (0 if empty else start.slots, *lines),
     }  # fmt: skip
