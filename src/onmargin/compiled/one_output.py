@@ -111,7 +111,7 @@ def _plus_square(sums, flat, at, value):
 
 @part
 def _spread_of_eight(rows, row, flat, width, group):
-    """The same for eight outputs side by side, from `group` on: as `_spread_in_fours` sums it, bit for bit."""
+    """The same for eight outputs side by side, from `group` on: summed as `_spread_in_fours` does."""
     start, stop = span(rows, row)
     total, second, third, fourth = lanes.nothing(), lanes.nothing(), lanes.nothing(), lanes.nothing()
     j = start

@@ -78,6 +78,10 @@ def bring(rows, row):
     """A row out of order will be read a few rounds from now: memory is asked for it."""
 
 
+def look_ahead(rows, j):
+    """Memory is asked for the entries some places after j, where rows are sparse."""
+
+
 def foresee(rows, i, flat, width, eights):
     """Memory is asked for four eights of weights of an entry some places after i, where rows are sparse."""
 
@@ -150,6 +154,18 @@ def _bring_compiled(rows, row):
             lanes.fetch(rows.values, j)
 
     return columns
+
+
+@overload(look_ahead, jit_options=_OPTIONS)
+def _look_ahead_compiled(rows, j):
+    if not _is_sparse(rows):
+        return lambda rows, j: None
+
+    def entries(rows, j):
+        lanes.fetch(rows.values, j + AHEAD)
+        lanes.fetch(rows.indices, j + AHEAD)
+
+    return entries
 
 
 @overload(foresee, jit_options=_OPTIONS)
@@ -244,8 +260,7 @@ def _dot_in_fours(rows, row, weights):
     j = start
     fours = stop if stop - start >= 16 else start  # short rows in order, as dense ones of few columns
     while j + 4 <= fours:
-        lanes.fetch(rows.values, j + AHEAD)
-        lanes.fetch(rows.indices, j + AHEAD)
+        look_ahead(rows, j)
         slot, value = item(rows, row, j)
         total += weights[slot] * value
         length += value * value
@@ -276,8 +291,7 @@ def _dot_in_eights(rows, row, weights):
     j = start
     eights = stop if stop - start >= 16 else start
     while j + 8 <= eights:
-        lanes.fetch(rows.values, j + AHEAD)
-        lanes.fetch(rows.indices, j + AHEAD)
+        look_ahead(rows, j)
         values = lanes.load(rows.values, j)
         sums = lanes.plus_product(sums, lanes.gathered(weights, rows.indices, j), values)
         squares = lanes.plus_product(squares, values, values)
