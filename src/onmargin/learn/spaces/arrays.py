@@ -114,7 +114,7 @@ class Space(NamedTuple):
     `mergeable`: weights (and their drift) are all that is kept, so that models may be averaged;
     `starts_anywhere`: any weights may be gone on from (elsewhere they follow from other sums);
     `local(arrays, hyper, clock, count)`: do the next `count` rounds write to their own slots only (and to
-    ledgers and scratch)?
+    ledgers, scratch, and what follows)?
     `either_way`: may outputs lie one after the other too (`compiled.outputs`)?
     `older(arrays)`: those of a file, which an earlier version may have written, as they are now.
     """
