@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -126,3 +128,24 @@ def test_exponents_may_be_as_large_as_they_come(name):
         wanted = weights_of(name, np.array([*theta.values()]), None)
         assert_allclose(model._model.weights().ravel()[: len(names)], wanted, rtol=1e-12, atol=1e-300)
     assert moves >= 6
+
+
+@pytest.mark.parametrize("name", mostly_uncompiled(["pnorm", "entropic"], "pnorm"))
+def test_what_is_spelled_is_spelled_again_after_a_call_that_failed(name):
+    """Weights are spelled anew in a pass that is put back, also those of other rows' slots."""
+    draw = np.random.default_rng(2)
+    X = sp.random_array((90, 2000), density=0.004, format="csr", rng=draw, data_sampler=draw.standard_normal)
+    y = draw.integers(0, 2, 90)
+    model = learner(name).partial_fit(X[:60], y[:60], classes=[0, 1])
+    other, far = pickle.loads(pickle.dumps(model)), X[60:63].copy()
+    far.data *= 1e9 if name == "pnorm" else 200.0
+    far.data[-1] = np.nan
+    with pytest.raises(om.errors.BadInput):
+        model.partial_fit(far, y[60:63])
+    assert_array_equal(model.decision_function(X), other.decision_function(X))
+    for rows in (slice(60, 70), slice(70, 90)):
+        for each in (model, other):
+            each.partial_fit(X[rows], y[rows])
+    assert_array_equal(model._model.space.spelled, other._model.space.spelled)
+    assert_array_equal(model._model.space.ledger, other._model.space.ledger)
+    assert_array_equal(model._model.space.weights, other._model.space.weights)

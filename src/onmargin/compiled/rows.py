@@ -78,6 +78,10 @@ def bring(rows, row):
     """A row out of order will be read a few rounds from now: memory is asked for it."""
 
 
+def look_ahead(rows, j):
+    """Memory is asked for the entries some places after j, where rows are sparse."""
+
+
 def foresee(rows, i, flat, width, eights):
     """Memory is asked for four eights of weights of an entry some places after i, where rows are sparse."""
 
@@ -152,6 +156,18 @@ def _bring_compiled(rows, row):
     return columns
 
 
+@overload(look_ahead, jit_options=_OPTIONS)
+def _look_ahead_compiled(rows, j):
+    if not _is_sparse(rows):
+        return lambda rows, j: None
+
+    def entries(rows, j):
+        lanes.fetch(rows.values, j + AHEAD)
+        lanes.fetch(rows.indices, j + AHEAD)
+
+    return entries
+
+
 @overload(foresee, jit_options=_OPTIONS)
 def _foresee_compiled(rows, i, flat, width, eights):
     if not _is_sparse(rows):
@@ -168,7 +184,7 @@ def _foresee_compiled(rows, i, flat, width, eights):
     return weights
 
 
-def _lie_apart(weights):
+def lie_apart(weights):
     """Are the weights of one output not beside each other?"""
     return isinstance(weights, types.Array) and weights.ndim == 2 and weights.layout == "C"
 
@@ -182,7 +198,7 @@ def row_sum_of(sparse: Part, single: Part | None = None) -> Callable[[Part], Par
 
     def declare(function: Part) -> Part:
         def by_simd(rows, *others):
-            return None if _is_sparse(rows) or _lie_apart(others[-1]) else function
+            return None if _is_sparse(rows) or lie_apart(others[-1]) else function
 
         def in_order(rows, *others):
             if by_simd(rows, *others) is not None:
@@ -244,8 +260,7 @@ def _dot_in_fours(rows, row, weights):
     j = start
     fours = stop if stop - start >= 16 else start  # short rows in order, as dense ones of few columns
     while j + 4 <= fours:
-        lanes.fetch(rows.values, j + AHEAD)
-        lanes.fetch(rows.indices, j + AHEAD)
+        look_ahead(rows, j)
         slot, value = item(rows, row, j)
         total += weights[slot] * value
         length += value * value
@@ -276,8 +291,7 @@ def _dot_in_eights(rows, row, weights):
     j = start
     eights = stop if stop - start >= 16 else start
     while j + 8 <= eights:
-        lanes.fetch(rows.values, j + AHEAD)
-        lanes.fetch(rows.indices, j + AHEAD)
+        look_ahead(rows, j)
         values = lanes.load(rows.values, j)
         sums = lanes.plus_product(sums, lanes.gathered(weights, rows.indices, j), values)
         squares = lanes.plus_product(squares, values, values)

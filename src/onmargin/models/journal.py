@@ -18,7 +18,9 @@ class Journal:
         assert isinstance(rows, Sparse)
         slots = rows.indices[rows.starts[0] : rows.starts[count]]
         for field, array in zip(space.fields.values(), arrays, strict=True):
-            if field.kind in (SLOT, MARK) and array.size and not field.scratch:
+            if field.follows:  # (may be written anywhere: it is made again)
+                self.kept.append((array, slice(None), np.zeros(())))
+            elif field.kind in (SLOT, MARK) and array.size and not field.scratch:
                 self._keep(array, slots)
                 self._keep(array, slice(len(array) - 1, None))  # the constant coordinate
             elif field.kind in (LEDGER, ROWS):

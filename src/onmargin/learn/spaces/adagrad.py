@@ -16,7 +16,7 @@ import numpy as np
 from ...compiled.one_output import entry, put
 from ...compiled.outputs import add_rows
 from ...compiled.parts import formula, part
-from ...compiled.rows import item, measure_row, row_sum, row_sum_of, span
+from ...compiled.rows import item, look_ahead, measure_row, row_sum, row_sum_of, span
 from ..series import roots
 from ..vocabulary import DECAY, DELTA, L1
 from . import linear
@@ -123,30 +123,7 @@ def soft(theta, threshold):
     return max(theta - threshold, 0.0) - max(-theta - threshold, 0.0)
 
 
-def _soft_along_in_fours(rows, row, k, threshold, weights):
-    """Four sums, so that no addition waits for the one before it."""
-    start, stop = span(rows, row)
-    total = second = third = fourth = 0.0
-    j = start
-    while j + 4 <= stop:
-        slot, value = item(rows, row, j)
-        total += soft(entry(weights, slot, k), threshold) * value
-        slot, value = item(rows, row, j + 1)
-        second += soft(entry(weights, slot, k), threshold) * value
-        slot, value = item(rows, row, j + 2)
-        third += soft(entry(weights, slot, k), threshold) * value
-        slot, value = item(rows, row, j + 3)
-        fourth += soft(entry(weights, slot, k), threshold) * value
-        j += 4
-    while j < stop:
-        slot, value = item(rows, row, j)
-        total += soft(entry(weights, slot, k), threshold) * value
-        j += 1
-    constant = soft(entry(weights, weights.shape[0] - 1, k), threshold) * rows.bias
-    return (total + second) + (third + fourth) + constant
-
-
-@row_sum_of(_soft_along_in_fours)
+@row_sum
 def soft_along(rows, row, k, threshold, weights):
     """<soft(theta_k), x>"""
     start, stop = span(rows, row)
@@ -155,6 +132,43 @@ def soft_along(rows, row, k, threshold, weights):
         slot, value = item(rows, row, j)
         total += soft(entry(weights, slot, k), threshold) * value
     return total
+
+
+def _soft_dot_in_fours(rows, row, k, threshold, weights):
+    """Four sums of each, as `compiled.rows.dot` has them; rows to come are asked of memory."""
+    start, stop = span(rows, row)
+    total = second = third = fourth = 0.0
+    length = width = depth = time = 0.0
+    j = start
+    while j + 4 <= stop:
+        look_ahead(rows, j)
+        slot, value = item(rows, row, j)
+        total += soft(entry(weights, slot, k), threshold) * value
+        length += value * value
+        slot, value = item(rows, row, j + 1)
+        second += soft(entry(weights, slot, k), threshold) * value
+        width += value * value
+        slot, value = item(rows, row, j + 2)
+        third += soft(entry(weights, slot, k), threshold) * value
+        depth += value * value
+        slot, value = item(rows, row, j + 3)
+        fourth += soft(entry(weights, slot, k), threshold) * value
+        time += value * value
+        j += 4
+    while j < stop:
+        slot, value = item(rows, row, j)
+        total += soft(entry(weights, slot, k), threshold) * value
+        length += value * value
+        j += 1
+    constant = soft(entry(weights, weights.shape[0] - 1, k), threshold) * rows.bias
+    total = (total + second) + (third + fourth) + constant
+    return total, (length + width) + (depth + time) + rows.bias * rows.bias
+
+
+@row_sum_of(_soft_dot_in_fours)
+def soft_dot(rows, row, k, threshold, weights):
+    """<soft(theta_k), x>, and |x|^2 by the way."""
+    return soft_along(rows, row, k, threshold, weights), measure_row(rows, row)
 
 
 @row_sum
@@ -176,12 +190,13 @@ def soft_apart(rows, row, k, threshold, delta, squares, weights):
 def score_soft(space, rows, now, hyper, scores):
     """s_k = <soft(theta_k), x>"""
     threshold, delta = threshold_at(now.clock, hyper), hyper.numbers[DELTA]
-    space.notes[0] = measure_row(rows, now.row)
-    for k in range(hyper.outputs):
-        if space.squares.size:
+    if space.squares.size:
+        space.notes[0] = measure_row(rows, now.row)
+        for k in range(hyper.outputs):
             scores[k] = soft_apart(rows, now.row, k, threshold, delta, space.squares, space.weights)
-        else:
-            scores[k] = soft_along(rows, now.row, k, threshold, space.weights)
+    else:
+        for k in range(hyper.outputs):
+            scores[k], space.notes[0] = soft_dot(rows, now.row, k, threshold, space.weights)
 
 
 @part

@@ -17,7 +17,7 @@ from ...compiled.parts import Part, part
 from ..vocabulary import MEAN_AFTER
 
 SLOT, SQUARE, REACH, NOTE = "slot", "square", "reach", "note"
-MARK, LEDGER, ROWS = "mark", "ledger", "rows"
+MARK, LEDGER, LINE, ROWS = "mark", "ledger", "line", "rows"
 
 
 class Field(NamedTuple):
@@ -30,8 +30,8 @@ class Field(NamedTuple):
     made again of the others where it is wanted, and is not in files.
 
     Kinds: a number per slot and output; a square per output; scratch of that size; two notes; one
-    number per slot; a few numbers of the whole (their starts in `begins`); one line per row of the
-    table being fitted (empty but then).
+    number per slot; a few numbers of the whole (their starts in `begins`); a line of one number per
+    output; one such line per row of the table being fitted (empty but then).
     """
 
     kind: str
@@ -114,7 +114,7 @@ class Space(NamedTuple):
     `mergeable`: weights (and their drift) are all that is kept, so that models may be averaged;
     `starts_anywhere`: any weights may be gone on from (elsewhere they follow from other sums);
     `local(arrays, hyper, clock, count)`: do the next `count` rounds write to their own slots only (and to
-    ledgers and scratch)?
+    ledgers, scratch, and what follows)?
     `either_way`: may outputs lie one after the other too (`compiled.outputs`)?
     `older(arrays)`: those of a file, which an earlier version may have written, as they are now.
     """
@@ -166,6 +166,7 @@ def shape_of(field: Field, start: Start) -> tuple[tuple[int, ...], str]:
     empty = (field.wanted != "" and field.wanted not in start.wants) or (field.average and not start.average)
     shapes = {
         NOTE: (2,), LEDGER: (len(field.begins),), MARK: (0 if empty else start.slots,), ROWS: (0, *lines),
+        LINE: (padded(start.outputs, start.many),),
         SQUARE: (start.outputs, start.slots, start.slots), REACH: (start.outputs, start.slots),
         SLOT: (0 if empty else start.slots, *lines),
     }  # fmt: skip

@@ -1,7 +1,8 @@
 """How a coordinate of theta becomes a weight: p-norms and entropies; and z measured in the dual norms.
 
 `gauge` is what a coordinate is measured by, `term` its share of the sum over all, `rescale` the sum
-for another largest gauge, `reading` what the sum says, `weigh` the weight; `regroup` and
+for another largest gauge, `reading` what the sum says, `weigh` the weight; where a weight is one number
+of its coordinate times one of all, `spell` is the former and `common` the latter; `regroup` and
 `measure_groups` keep the norms of groups, where there are groups.
 """
 
@@ -79,15 +80,21 @@ def sum_groups(weights, norms, group, outputs):
 
 
 @formula
+def ratio_to(theta, top, q):
+    """|theta_i| / top"""
+    ratio = abs(theta) * (1.0 / top) if top > 1e-300 else 0.0
+    if ratio > 1e4 or (ratio > 1.0 and q > 64.0):  # (below its power is finite)
+        ratio = min(ratio, 10.0 ** (300.0 / q))  # (far beyond what a sum takes)
+    return ratio
+
+
+@formula
 def power_term(theta, top, q):
     """(|theta_i| / top)^q, the same to the last bit wherever it is compiled, as sums of terms are exact.
 
     A division may become a product with 1 / top or not; so it is one. (1 / top must be finite.)
     """
-    ratio = abs(theta) * (1.0 / top) if top > 1e-300 else 0.0
-    if ratio > 1.0:
-        ratio = min(ratio, 10.0 ** (300.0 / q))  # (far beyond what a sum takes)
-    return power(ratio, q)
+    return power(ratio_to(theta, top, q), q)
 
 
 @formula
@@ -107,6 +114,21 @@ def power_weigh(theta, gauge, reading, top, q, scale):
     if theta == 0.0 or reading == 0.0:
         return 0.0
     return scale * theta * power(gauge / reading, q - 2.0)
+
+
+@formula
+def power_spell(theta, share, top, q):
+    """theta_i (|theta_i| / top)^(q-2), the share of the sum being (|theta_i| / top)^q"""
+    ratio = ratio_to(theta, top, q)
+    if share > 1e-290:  # (a second power takes longer than all else; the ratio is no smaller than its share)
+        return theta * share * (1.0 / (ratio * ratio))
+    return theta * power(ratio, q - 2.0) if ratio > 0.0 else 0.0
+
+
+@formula
+def power_common(reading, top, q, scale):
+    """a (top / |theta|_q)^(q-2)"""
+    return scale * power(top / reading, q - 2.0) if reading > 0.0 else 0.0
 
 
 # ---- entropy: w = B softmax(theta); with doubled features (x, -x): w_i = B sinh / sum cosh
@@ -133,6 +155,19 @@ def cosh_reading(top, total, fresh, q):
 def sinh_weigh(theta, gauge, reading, top, q, scale):
     """B sinh(theta_i) / sum cosh, B being the scale"""
     return scale * 0.5 * (math.exp(theta - top) - math.exp(-theta - top)) / reading
+
+
+@formula
+def sinh_spell(theta, share, top, q):
+    """sinh(theta_i) e^-top"""
+    size = 0.5 * (math.exp(min(abs(theta) - top, 300.0)) - math.exp(-abs(theta) - top))
+    return math.copysign(size, theta)
+
+
+@formula
+def cosh_common(reading, top, q, scale):
+    """B / sum cosh e^-top"""
+    return scale / reading
 
 
 @part

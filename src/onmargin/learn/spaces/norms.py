@@ -8,10 +8,13 @@ digit, and all is summed anew only where they have become far larger or far smal
 relative to. (Groups of several columns: their norms lose digits, and are summed anew for that, too.)
 An average needs all weights at every move: O(d).
 
-Each Space is made of the same `score` and `move` and of five parts: `gauge` (what a coordinate is
-measured by), `term` (its share of the sum), `rescale` (the sum for another largest), `reading` (what
-the sum says), `weigh` (a weight). Grove, Littlestone & Schuurmans 1997; Gentile 2003; Kivinen &
-Warmuth 1997.
+Powers and exponentials take longer than all else. So p-norms and the signed entropy keep, beside theta,
+what each weight is but for a factor that all have in common; it changes with its own theta alone.
+
+Each Space is made of the same `score` (or `spelled_score`) and `move` and of five parts: `gauge` (what
+a coordinate is measured by), `term` (its share of the sum), `rescale` (the sum for another largest),
+`reading` (what the sum says), `weigh` (a weight). Grove, Littlestone & Schuurmans 1997; Gentile 2003;
+Kivinen & Warmuth 1997.
 """
 
 from __future__ import annotations
@@ -23,23 +26,35 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...compiled.one_output import entry, put
-from ...compiled.outputs import add_scores
+from ...compiled.outputs import add_scores, score_round
 from ...compiled.parts import Part, compose, part
 from ...compiled.rows import item, measure_row, span
 from ..vocabulary import BIASED, KNOWN, LINK_SCALE, NORM_COUNT, NORM_LAST, NORM_SUM, NORM_TOP, NORM_WORK, Q
 from . import links
 from .arrays import LEDGER, MARK, NOTE, SLOT, Field, Space, never, without_average
-from .links import no_groups, no_regroup, norm_reading, own_gauge, power_rescale, power_term, power_weigh
+from .links import (
+    no_groups,
+    no_regroup,
+    norm_reading,
+    own_gauge,
+    power_common,
+    power_rescale,
+    power_spell,
+    power_term,
+    power_weigh,
+)
 
 
 class Normed(NamedTuple):
     """theta (as `weights`); group norms squared, and each slot's group (empty: the slot itself).
 
-    `drift` is the sum of the weights that predicted, up to the last move.
+    `drift` is the sum of the weights that predicted, up to the last move. `spelled`: of p-norms and of the
+    signed entropy, each weight but for what all have in common, as of the last move (`is_left`).
     """
 
     weights: np.ndarray
     drift: np.ndarray
+    spelled: np.ndarray
     norms: np.ndarray
     spans: np.ndarray
     group: np.ndarray
@@ -60,6 +75,7 @@ LEFT_TOP, LEFT_SUM, LEFT_WORK = PLACES, PLACES + 1, PLACES + 2
 FIELDS = {
     "weights": Field(SLOT, exact=False),
     "drift": Field(SLOT, average=True),
+    "spelled": Field(SLOT, follows=True),
     "norms": Field(MARK, wanted="norms"),
     "spans": Field(MARK, wanted="norms", scratch=True),
     "group": Field(MARK, wanted="groups", names_slots=True),
@@ -67,10 +83,14 @@ FIELDS = {
     "pieces": Field(LEDGER, begins=(0.0,) * (PLACES + 3), follows=True),
     "notes": Field(NOTE),
 }
+BOUND: dict[str, Field] = FIELDS | {"spelled": Field(LEDGER, follows=True)}
+"""The same where weights are not spelled: those of a group change with each other, those of a simplex are
+not 0 before they are met."""
 
 
 # The parts that a Space of this family brings; here those of the p-norm.
 gauge, term, rescale, reading, weigh = own_gauge, power_term, power_rescale, norm_reading, power_weigh
+spell, common = power_spell, power_common
 regroup, measure_groups = no_regroup, no_groups
 
 
@@ -114,6 +134,42 @@ def score(space, rows, now, hyper, scores):
 
 
 @part
+def is_left(ledger, pieces):
+    """Is all as the last move left it? (Not in files, and not where arrays took on another shape.)"""
+    left = pieces[LEFT_TOP] == ledger[NORM_TOP] and pieces[LEFT_SUM] == ledger[NORM_SUM]
+    return left and pieces[LEFT_WORK] == ledger[NORM_WORK]
+
+
+@part
+def spell_slot(spelled, slot, k, theta, share, top, q):
+    """One weight, but for what all have in common."""
+    if spelled.size:
+        put(spelled, slot, k, spell(theta, share, top, q))
+
+
+@part
+def spelled_score(space, rows, now, hyper, scores):
+    """s_k = <w_k, x>, the weights as they are spelled; where they are not, those of the row are now."""
+    ledger, q = space.ledger, hyper.numbers[Q]
+    top, last = ledger[NORM_TOP], space.weights.shape[0] - 1
+    if not is_left(ledger, space.pieces):
+        start, stop = span(rows, now.row)
+        for k in range(hyper.outputs):
+            for j in range(start, stop + 1):
+                slot = np.uint64(last)
+                if j < stop:
+                    place, _ = item(rows, now.row, j)
+                    slot = np.uint64(place)
+                theta = entry(space.weights, slot, k)
+                spell_slot(space.spelled, slot, k, theta, term(abs(theta), top, q), top, q)
+    said = reading(top, ledger[NORM_SUM], fresh(ledger, hyper.numbers, hyper.outputs), q)
+    shared = common(said, top, q, hyper.numbers[LINK_SCALE])
+    space.notes[0] = score_round(rows, now, space.spelled, scores)
+    for k in range(hyper.outputs):
+        scores[k] *= shared
+
+
+@part
 def collect(pieces, term, sign):
     """Add a term to the sum, or take it away, without rounding: three places hold its 53 bits."""
     first = 0
@@ -138,7 +194,7 @@ def gathered(pieces):
 
 
 @part
-def shift_theta(weights, norms, group, ledger, pieces, slot, k, change, apart, outputs, q):
+def shift_theta(weights, spelled, norms, group, ledger, pieces, slot, k, change, apart, outputs, q):
     """theta_i += change; the sum follows, where coordinates are put into it one by one."""
     theta, top = entry(weights, slot, k), ledger[NORM_TOP]
     if apart:
@@ -147,12 +203,14 @@ def shift_theta(weights, norms, group, ledger, pieces, slot, k, change, apart, o
     moved = entry(weights, slot, k)
     regroup(weights, norms, group, slot, moved * moved - theta * theta, outputs)
     if apart:
-        collect(pieces, term(gauge(moved, norms, group, slot), top, q), 1.0)
+        share = term(gauge(moved, norms, group, slot), top, q)
+        collect(pieces, share, 1.0)
+        spell_slot(spelled, slot, k, moved, share, top, q)
     ledger[NORM_WORK] += 1.0
 
 
 @part
-def sum_anew(weights, norms, group, ledger, pieces, numbers, outputs, q):
+def sum_anew(weights, spelled, norms, group, ledger, pieces, numbers, outputs, q):
     """The largest gauge and the sum relative to it."""
     last = weights.shape[0] - 1
     known = int(numbers[KNOWN])
@@ -164,21 +222,21 @@ def sum_anew(weights, norms, group, ledger, pieces, numbers, outputs, q):
             for k in range(outputs):
                 top = max(top, gauge(entry(weights, slot, k), norms, group, slot))
     ledger[NORM_TOP], ledger[NORM_WORK] = top, 0.0
-    gather(weights, norms, group, ledger, pieces, numbers, outputs, q)
+    gather(weights, spelled, norms, group, ledger, pieces, numbers, outputs, q)
     ledger[NORM_SUM] = gathered(pieces)
 
 
 @part
-def gather(weights, norms, group, ledger, pieces, numbers, outputs, q):
-    """The pieces of all terms, relative to the same."""
+def gather(weights, spelled, norms, group, ledger, pieces, numbers, outputs, q):
+    """The pieces of all terms, relative to the same, and all weights as they are spelled."""
     for place in range(PLACES):
         pieces[place] = 0.0
-    collect_all(weights, norms, group, pieces, numbers, outputs, ledger[NORM_TOP], q)
+    collect_all(weights, spelled, norms, group, pieces, numbers, outputs, ledger[NORM_TOP], q)
     ledger[NORM_COUNT] = (numbers[KNOWN] + numbers[BIASED]) * outputs
 
 
 @part
-def collect_coordinates(weights, norms, group, pieces, numbers, outputs, top, q):
+def collect_coordinates(weights, spelled, norms, group, pieces, numbers, outputs, top, q):
     """The terms of all coordinates that exist."""
     last = weights.shape[0] - 1
     known = int(numbers[KNOWN])
@@ -186,12 +244,14 @@ def collect_coordinates(weights, norms, group, pieces, numbers, outputs, top, q)
         slot = number if number < known else last
         if slot < last or numbers[BIASED] > 0.0:
             for k in range(outputs):
-                share = term(gauge(entry(weights, slot, k), norms, group, slot), top, q)
+                theta = entry(weights, slot, k)
+                share = term(gauge(theta, norms, group, slot), top, q)
                 collect(pieces, share, 1.0)
+                spell_slot(spelled, slot, k, theta, share, top, q)
 
 
 @part
-def collect_groups(weights, norms, group, pieces, numbers, outputs, top, q):
+def collect_groups(weights, spelled, norms, group, pieces, numbers, outputs, top, q):
     """The terms of all groups."""
     for place in range(norms.shape[0]):
         collect(pieces, term(math.sqrt(norms[place]), top, q), 1.0)
@@ -231,7 +291,7 @@ def remember(weights, drift, norms, group, ledger, numbers, outputs, q, scale, r
 @part
 def move(space, rows, now, pull, step, margin, hyper):
     """theta_k += step pull[k] x"""
-    weights, norms, group = space.weights, space.norms, space.group
+    weights, spelled, norms, group = space.weights, space.spelled, space.norms, space.group
     ledger, pieces = space.ledger, space.pieces
     numbers, outputs, q = hyper.numbers, hyper.outputs, hyper.numbers[Q]
     start, stop = span(rows, now.row)
@@ -241,9 +301,8 @@ def move(space, rows, now, pull, step, margin, hyper):
             weights, space.drift, norms, group, ledger, numbers, outputs, q, hyper.numbers[LINK_SCALE], since
         )
     ledger[NORM_LAST] = now.clock
-    left = pieces[LEFT_TOP] == ledger[NORM_TOP] and pieces[LEFT_SUM] == ledger[NORM_SUM]
-    if not left or pieces[LEFT_WORK] != ledger[NORM_WORK]:
-        gather(weights, norms, group, ledger, pieces, numbers, outputs, q)
+    if not is_left(ledger, pieces):
+        gather(weights, spelled, norms, group, ledger, pieces, numbers, outputs, q)
     more = fresh(ledger, numbers, outputs)
     if more > 0.0:
         share = term(0.0, ledger[NORM_TOP], q)
@@ -264,12 +323,14 @@ def move(space, rows, now, pull, step, margin, hyper):
                     slot = np.uint64(place)
                 if value != 0.0:
                     change = step * pull[k] * value
-                    shift_theta(weights, norms, group, ledger, pieces, slot, k, change, apart, outputs, q)
+                    shift_theta(
+                        weights, spelled, norms, group, ledger, pieces, slot, k, change, apart, outputs, q
+                    )
     if not apart:
-        gather(weights, norms, group, ledger, pieces, numbers, outputs, q)
+        gather(weights, spelled, norms, group, ledger, pieces, numbers, outputs, q)
     ledger[NORM_SUM] = gathered(pieces)
     if is_worn(ledger, group, pieces, numbers, outputs, q):
-        sum_anew(weights, norms, group, ledger, pieces, numbers, outputs, q)
+        sum_anew(weights, spelled, norms, group, ledger, pieces, numbers, outputs, q)
     pieces[LEFT_TOP], pieces[LEFT_SUM] = ledger[NORM_TOP], ledger[NORM_SUM]
     pieces[LEFT_WORK] = ledger[NORM_WORK]
     return step
@@ -363,7 +424,7 @@ def _settle(grouped: bool, signed: bool | None) -> Callable[[Any, Any, int], Non
             sum(terms(float(value), top, hyper.numbers[Q]) for value in values),
         )
         ledger[NORM_COUNT], ledger[NORM_WORK] = mask.sum(), 0.0
-        arrays.pieces[:] = 0.0
+        arrays.pieces[:], arrays.spelled[...] = 0.0, 0.0
 
     return settle
 
@@ -371,20 +432,24 @@ def _settle(grouped: bool, signed: bool | None) -> Callable[[Any, Any, int], Non
 def _space(name: str, read: Any, measure: Part, settle: Any, **roles: Any) -> Space:
     """One Space of this family, from its parts."""
     every = roles.pop("collect_all", collect_coordinates)
+    if "spell" in roles:
+        roles["spell_slot"] = compose(spell_slot, f"spell_slot_{name}", **roles)
     roles["collect_all"] = compose(every, f"{every.__name__}_{name}", **roles)
     for helper in (lift, shift_theta, gather, sum_anew, remember):
         roles[helper.__name__] = compose(helper, f"{helper.__name__}_{name}", **roles)
-    made = [compose(part, f"{part.__name__}_{name}", **roles) for part in (score, move)]
+    scored, fields = (spelled_score, FIELDS) if "spell" in roles else (score, BOUND)
+    made = [compose(part, f"{part.__name__}_{name}", **roles) for part in (scored, move)]
     local = never if measure is links.size_groups else without_average  # (a group's norm lies anywhere)
-    return Space(name, Normed, FIELDS, made[0], measure, made[1], mean, read, averaged, settle, local=local)
+    return Space(name, Normed, fields, made[0], measure, made[1], mean, read, averaged, settle, local=local)
 
 
 _POWERS: dict[str, Any] = {
     "term": links.power_term, "rescale": links.power_rescale, "reading": links.norm_reading,
     "weigh": links.power_weigh,
 }  # fmt: skip
+_SPELLED: dict[str, Any] = _POWERS | {"spell": links.power_spell, "common": links.power_common}
 _EXPS: dict[str, Any] = {"rescale": links.exp_rescale, "reading": links.cosh_reading}
-PNORM = _space("pnorm", read_norm, links.size_q, _settle(False, None), gauge=links.own_gauge, **_POWERS)
+PNORM = _space("pnorm", read_norm, links.size_q, _settle(False, None), gauge=links.own_gauge, **_SPELLED)
 GROUP = _space(
     "group", read_groups, links.size_groups, _settle(True, None), gauge=links.group_gauge,
     regroup=links.regroup_norms, measure_groups=links.sum_groups,
@@ -392,7 +457,8 @@ GROUP = _space(
 )  # fmt: skip
 SIGNED = _space(
     "entropic", read_signed, links.size_largest, _settle(False, True),
-    gauge=links.own_gauge, term=links.cosh_term, weigh=links.sinh_weigh, **_EXPS,
+    gauge=links.own_gauge, term=links.cosh_term, weigh=links.sinh_weigh, spell=links.sinh_spell,
+    common=links.cosh_common, **_EXPS,
 )  # fmt: skip
 SIMPLEX = _space(
     "simplex", read_simplex, links.size_largest, _settle(False, False),

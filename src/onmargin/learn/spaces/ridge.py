@@ -11,21 +11,22 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...compiled.one_output import along, entry, put, spread
+from ...compiled.one_output import along, entry, keep_spreads, put
 from ...compiled.outputs import score_round
 from ...compiled.parts import part
 from ...compiled.rows import item, measure_row, span
-from .arrays import NOTE, REACH, SLOT, SQUARE, Field, Space, always, share_after
+from .arrays import LINE, NOTE, REACH, SLOT, SQUARE, Field, Space, always, share_after
 from .covariances import reach_out, shift, shrink
 
 
 class Ridge(NamedTuple):
-    """Diagonal P."""
+    """Diagonal P; `spreads` holds x' P_k x of the round at hand."""
 
     weights: np.ndarray
     drift: np.ndarray
     theta: np.ndarray
     sigma: np.ndarray
+    spreads: np.ndarray
     notes: np.ndarray
 
 
@@ -44,6 +45,7 @@ FIELDS = {
     "drift": Field(SLOT, average=True),
     "theta": Field(SLOT),
     "sigma": Field(SLOT, prior=True, signed=False),
+    "spreads": Field(LINE, scratch=True, follows=True),
     "notes": Field(NOTE),
 }
 FULL_FIELDS = {
@@ -56,18 +58,12 @@ FULL_FIELDS = {
 
 
 @part
-def inner(rows, row, weights, sigma, k):
-    """<w_k, x> and x' P_k x, P diagonal."""
-    return along(rows, row, k, weights), spread(rows, row, k, sigma)
-
-
-@part
 def score(space, rows, now, hyper, scores):
     """s_k = <w_k, x> / (1 + x' P_k x)"""
     space.notes[0] = score_round(rows, now, space.weights, scores)
+    keep_spreads(rows, now.row, space.sigma, space.spreads, hyper.outputs)
     for k in range(hyper.outputs):
-        space.notes[1] = spread(rows, now.row, k, space.sigma)
-        scores[k] /= 1.0 + space.notes[1]
+        scores[k] /= 1.0 + space.spreads[k]
 
 
 @part
@@ -79,14 +75,14 @@ def size(space, rows, now, pull, hyper):
 @part
 def shift_slot(space, slot, k, gain, value, weight):
     """One coordinate: P shrinks, theta grows by weight y x, w = P theta follows; the change of w."""
-    sigma = entry(space.sigma, slot, k)
+    sigma, before = entry(space.sigma, slot, k), entry(space.weights, slot, k)
     sigma -= gain * (sigma * value) ** 2
     theta = entry(space.theta, slot, k) + weight * value
-    change = sigma * theta - entry(space.weights, slot, k)
+    change = sigma * theta - before  # (all is read before anything is written)
     change = change if value != 0.0 else 0.0  # a zero leaves its weight alone to the last bit
     put(space.sigma, slot, k, sigma)
     put(space.theta, slot, k, theta)
-    put(space.weights, slot, k, entry(space.weights, slot, k) + change)
+    put(space.weights, slot, k, before + change)
     return change
 
 
@@ -104,8 +100,7 @@ def move(space, rows, now, pull, step, margin, hyper):
     last = space.weights.shape[0] - 1
     for k in range(hyper.outputs):
         if pull[k] != 0.0:
-            length = space.notes[1] if hyper.outputs == 1 else spread(rows, now.row, k, space.sigma)
-            gain = step / (1.0 + step * length)
+            gain = step / (1.0 + step * space.spreads[k])
             weight = step * pull[k]  # (read once: what the loop writes might be `pull`, for all it can know)
             if space.drift.size:
                 for j in range(start, stop):
@@ -169,12 +164,12 @@ def number_move(space, rows, now, pull, step, margin, hyper):
 
 @part
 def mean(space, rows, now, hyper, scores):
-    """The average's score has the same denominator."""
+    """The average's score has the same denominator, as the score left it."""
     share_after(scores, now, hyper)
     rounds = max(now.clock - 1, 1)
     for k in range(hyper.outputs):
-        total, length = inner(rows, now.row, space.drift, space.sigma, k)
-        scores[k] -= total / (1.0 + length) / rounds
+        total = along(rows, now.row, k, space.drift)
+        scores[k] -= total / (1.0 + space.spreads[k]) / rounds
 
 
 @part
