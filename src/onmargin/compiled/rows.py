@@ -82,6 +82,10 @@ def foresee(rows, i, flat, width, eights):
     """Memory is asked for four eights of weights of an entry some places after i, where rows are sparse."""
 
 
+def ahead(rows, j):
+    """Memory is asked for entries of sparse rows some places after j."""
+
+
 def _is_sparse(rows):
     return isinstance(rows, types.NamedTuple) and rows.instance_class is Sparse
 
@@ -150,6 +154,18 @@ def _bring_compiled(rows, row):
             lanes.fetch(rows.values, j)
 
     return columns
+
+
+@overload(ahead, jit_options=_OPTIONS)
+def _ahead_compiled(rows, j):
+    if not _is_sparse(rows):
+        return lambda rows, j: None
+
+    def entries(rows, j):
+        lanes.fetch(rows.values, j + AHEAD)
+        lanes.fetch(rows.indices, j + AHEAD)
+
+    return entries
 
 
 @overload(foresee, jit_options=_OPTIONS)

@@ -7,7 +7,7 @@ import numpy as np
 from . import lanes
 from .one_output import entry, put
 from .parts import part
-from .rows import is_dense, item, span
+from .rows import ahead, is_dense, item, span
 
 
 @part
@@ -46,6 +46,7 @@ def _score_stamped_side_by_side(rows, row, weights, others, stamp, mark, some, s
         more, most = lanes.nothing(), lanes.nothing()
         length = 0.0
         for j in range(start, stop):
+            ahead(rows, j)
             slot, value = item(rows, row, j)
             at = np.int64(slot) * width + group
             one, two = _load_stamped(own, other, at, beside, some and stamp[slot] == mark)
@@ -81,6 +82,7 @@ def _score_stamped_singly(rows, row, weights, others, stamp, mark, some, scores)
         second = third = fourth = length = width = 0.0
         j = start
         while j + 4 <= stop:
+            ahead(rows, j)
             slot, value = item(rows, row, j)
             total += value * _stamped(weights, others, stamp, mark, some, slot, k)
             length += value * value
