@@ -12,7 +12,7 @@ from .rows import ahead, is_dense, item, span
 
 @part
 def score_stamped(rows, row, weights, others, stamp, mark, some, scores):
-    """`score_rows`, where slots that bear the stamp `mark` have their weights in `others`; do `some` bear it?"""
+    """`score_rows`, where slots that bear the stamp `mark`, if `some` do, have their weights in `others`."""
     if weights.ndim == 1 or is_dense(rows):
         return _score_stamped_singly(rows, row, weights, others, stamp, mark, some, scores)
     return _score_stamped_side_by_side(rows, row, weights, others, stamp, mark, some, scores)

@@ -19,8 +19,8 @@ from ..vocabulary import MEAN_AFTER
 SLOT, SQUARE, REACH, NOTE = "slot", "square", "reach", "note"
 MARK, LEDGER, ROWS, LINES = "mark", "ledger", "rows", "lines"
 
-MOST_LINES = 256  # of moves that wait, as long as they are
-MOST_WAITING = 2**18  # numbers in them
+MOST_LINES = 256  # moves that may wait
+MOST_PULLS = 2**18  # numbers that say where to
 
 
 class Field(NamedTuple):
@@ -34,8 +34,8 @@ class Field(NamedTuple):
 
     Kinds: a number per slot and output; a square per output; scratch of that size; two notes; one
     number per slot; a few numbers of the whole (their starts in `begins`); one line per row of the
-    table being fitted (empty but then); a line per move that waits, of a number per output
-    or as long as `begins`.
+    table being fitted (empty but then); a line for each of some moves that wait, as long as `begins` or
+    a number per output.
     """
 
     kind: str
@@ -176,11 +176,11 @@ def shape_of(field: Field, start: Start) -> tuple[tuple[int, ...], str]:
     lines = (padded(start.outputs, start.many),) if start.many else ()
     empty = (field.wanted != "" and field.wanted not in start.wants) or (field.average and not start.average)
     width = padded(start.outputs, start.many)
-    waiting = max(1, min(MOST_LINES, MOST_WAITING // max(width, 1)))
+    waiting = 0 if empty else max(1, min(MOST_LINES, MOST_PULLS // max(width, 1)))
     shapes = {
         NOTE: (2,), LEDGER: (len(field.begins),), MARK: (0 if empty else start.slots,), ROWS: (0, *lines),
         SQUARE: (start.outputs, start.slots, start.slots), REACH: (start.outputs, start.slots),
-        SLOT: (0 if empty else start.slots, *lines), LINES: (0 if empty else waiting, len(field.begins) or width),
+        SLOT: (0 if empty else start.slots, *lines), LINES: (waiting, len(field.begins) or width),
     }  # fmt: skip
     return shapes[field.kind], "float64" if field.exact or empty else start.dtype
 

@@ -3,9 +3,10 @@
 Nothing is ever shrunk: the factor follows from the round, so a step costs O(nonzeros). z is kept as
 sigma nu, because projecting w on a ball scales z; the average of w_1 .. w_T follows from
 a nu + drift = sum_t z_t / (t - 1), a by harmonic numbers. In mini-batches t counts batches, and a batch
-scores by nu as it found it: its moves wait (`late`) until it is over. Where the block of rounds ends first they
-are made, and what they change is put aside before (`before`, valid where `stamp` bears the batch's number; of a
-dense row that is all of nu, and the last stamp says so: the number and a half); so is what does not find room.
+scores by nu as it found it: its moves wait (`late`) until it is over. Where a block of rounds ends before, or
+there is no room for more, they are made, and what they change is put aside (`before`, valid where `stamp`
+bears the batch's number; a batch that begins with a dense row puts all of nu aside, and the last stamp says
+so: its number and a half).
 Shalev-Shwartz, Singer, Srebro & Cotter 2011; the lazy forms are ours.
 """
 
@@ -158,7 +159,7 @@ def score_sum(space, rows, now, t, scores):
     if not space.stamp.size or space.ledger[PEGASOS_LAST] != t:
         return score_round(rows, now, space.weights, scores)
     if space.notes[NOTED_LATE] > 0.0:
-        if is_dense(rows):
+        if is_dense(rows):  # (each form is summed in the order in which it is where something is put aside)
             return score_round(rows, now, space.weights, scores)
         return score_stamped(rows, now.row, space.weights, space.before, space.stamp, t, False, scores)
     if space.stamp[last] == t + WHOLE:
@@ -277,9 +278,9 @@ def move(space, rows, now, pull, step, margin, hyper):
     if not space.stamp.size:
         change(space, rows, now.row, pull, step, length, hyper)
         return step
-    begun = space.notes[NOTED_LATE] > 0.0
+    waits = begins or space.notes[NOTED_LATE] > 0.0  # not where a block before has put aside for this batch
     wait(space, now.row, pull, step, length, begins)
-    if not (begins or begun) or space.notes[NOTED_LATE] == space.late.shape[0]:
+    if not waits or space.notes[NOTED_LATE] == space.late.shape[0]:
         catch_up(space, rows, hyper, True)
     return step
 
@@ -288,11 +289,11 @@ def move(space, rows, now, pull, step, margin, hyper):
 def wait(space, row, pull, step, length, begins):
     """A move is made later, by `catch_up`."""
     line = int(space.notes[NOTED_LATE])
-    late, pulls = space.late, space.pulls
-    late[line, LATE_ROW], late[line, LATE_STEP], late[line, LATE_LENGTH] = row, step, length
-    late[line, LATE_BEGINS] = 1.0 if begins else 0.0
+    late, later = space.late[line], space.pulls[line]
+    late[LATE_ROW], late[LATE_STEP], late[LATE_LENGTH] = row, step, length
+    late[LATE_BEGINS] = 1.0 if begins else 0.0
     for k in range(pull.shape[0]):
-        pulls[line, k] = pull[k]
+        later[k] = pull[k]
     space.notes[NOTED_LATE] += 1.0
 
 
@@ -321,7 +322,7 @@ def finish(space, rows, hyper, clock):
 def change(space, rows, row, pull, step, length, hyper):
     """z_k += step pull[k] x, in the batch of the last move; `length` is |x|^2."""
     ledger, reach = space.ledger, hyper.numbers[RADIUS] * hyper.numbers[LAM]
-    far = step / ledger[PEGASOS_SIGMA]
+    t, far = ledger[PEGASOS_LAST], step / ledger[PEGASOS_SIGMA]
     if reach < math.inf:
         inner = ledger[PEGASOS_SIGMA] * pulled(rows, row, space.weights, pull)
         ledger[PEGASOS_LENGTH] += 2.0 * step * inner + step * step * (squared(pull) * length)
@@ -331,17 +332,8 @@ def change(space, rows, row, pull, step, length, hyper):
     if space.drift.size:
         add_rows(rows, row, space.drift, pull, -ledger[PEGASOS_SPREAD] * far)
     if hyper.numbers[FREE_BIAS] > 0.0:
-        spread, share = ledger[PEGASOS_SPREAD], 1.0 / (hyper.numbers[LAM] * ledger[PEGASOS_LAST])
-        move_free(
-            space.weights,
-            space.drift,
-            spread,
-            rows.bias * step,
-            pull,
-            hyper.outputs,
-            ledger[PEGASOS_LAST],
-            share,
-        )
+        spread, share = ledger[PEGASOS_SPREAD], 1.0 / (hyper.numbers[LAM] * t)
+        move_free(space.weights, space.drift, spread, rows.bias * step, pull, hyper.outputs, t, share)
     if space.hits.size:
         for k in range(hyper.outputs):
             if pull[k] != 0.0:
