@@ -155,12 +155,10 @@ def suffix_start(ledger, t, suffix, anchor):
 @part
 def score_sum(space, rows, now, t, scores):
     """scores[k] = <nu_k, x> as batch t found nu; returns |x|^2."""
-    last = space.stamp.shape[0] - 1
-    if not space.stamp.size or space.ledger[PEGASOS_LAST] != t:
+    last, waits = space.stamp.shape[0] - 1, space.notes[NOTED_LATE] > 0.0
+    if not space.stamp.size or space.ledger[PEGASOS_LAST] != t or (waits and is_dense(rows)):
         return score_round(rows, now, space.weights, scores)
-    if space.notes[NOTED_LATE] > 0.0:
-        if is_dense(rows):  # (each form is summed in the order in which it is where something is put aside)
-            return score_round(rows, now, space.weights, scores)
+    if waits:  # (summed in the order in which it is where something is put aside)
         return score_stamped(rows, now.row, space.weights, space.before, space.stamp, t, False, scores)
     if space.stamp[last] == t + WHOLE:
         return score_round(rows, now, space.before, scores)
