@@ -10,7 +10,7 @@ from sklearn.linear_model import SGDClassifier
 import onmargin as om
 
 from .contest import LIMIT, SKLEARN, Contestant, Work, line
-from .datasets import Table, mnist, sparse_stream
+from .datasets import Table, class_stream, mnist, sparse_stream
 from .limits import classes, sparse
 from .passes import CLASSES, learner, signs
 
@@ -42,6 +42,17 @@ def _batches_by_hand(table: Table) -> Contestant:
     )
 
 
+def _classes_by_hand(table: Table) -> Contestant:
+    """Batches of ten classes against the top rival."""
+    arrays, y, size = sparse.arrays(table.X), table.y, table.X.shape[1] + 1
+
+    def run(_: None) -> int:
+        weights, rivals = classes.aligned(size, 16), np.zeros(BATCH, np.int64)
+        return int(classes.pegasos_in_batches(*arrays, y, weights, np.zeros(16), rivals, CLASSES, LAM))
+
+    return Contestant(run, lambda updates: updates > 0)
+
+
 def _dense_by_hand(table: Table) -> Contestant:
     """Ten classes against the top rival."""
     X, y, slots = table.X, table.y, table.X.shape[1] + 8  # (each class begins a cache line)
@@ -56,6 +67,7 @@ def _dense_by_hand(table: Table) -> Contestant:
 def pegasos(quick: bool) -> Work:
     """One pass over two classes, sparse; over MNIST."""
     table, digits = sparse_stream(20_000 if quick else 200_000), mnist(4_000 if quick else 20_000)
+    topics = class_stream(10_000 if quick else 100_000, CLASSES, 20_000)
     contestants, lines = {}, []
     for title, average, name in (("Pegasos, last iterate", False, "last"), ("  mean of all", True, "mean")):
         contestants[name] = learner(_ours, table.X, table.y, average=average)
@@ -64,8 +76,12 @@ def pegasos(quick: bool) -> Work:
         lines.append(line(SKLEARN, title, name, f"scikit-learn, {name}", 1.3, 1.6, f"by hand, {name}"))
     contestants["batches"] = learner(_ours, table.X, table.y, average=False, batch_size=BATCH)
     contestants["by hand, batches"] = _batches_by_hand(table)
+    contestants["topics"] = learner(_ours, topics.X, topics.y, average=False, batch_size=BATCH)
+    contestants["by hand, topics"] = _classes_by_hand(topics)
     contestants["MNIST"] = learner(_ours, digits.X, digits.y, average=False)
     contestants["by hand, MNIST"] = _dense_by_hand(digits)
     lines.append(line(LIMIT, "Pegasos, batches of 10", "batches", "by hand, batches", 1.33, 1.15))
+    lines.append(line(LIMIT, "  of ten classes, sparse", "topics", "by hand, topics", 1.33, 1.15))
     lines.append(line(LIMIT, "MNIST, Pegasos / by hand", "MNIST", "by hand, MNIST", 1.33, 1.15))
-    return Work("pegasos", f"{table.origin}; {digits.origin}", contestants, lines, repetitions=15)
+    data = "; ".join(each.origin for each in (table, topics, digits))
+    return Work("pegasos", data, contestants, lines, repetitions=15)

@@ -118,42 +118,77 @@ def _five(values, origin, flat, first, stride, start, bits, sums):
 @njit(**LOOP)
 def top_sparse(values, columns, starts, targets, flat, scores, outputs, C):
     """Weights (columns + 1, 16) in two registers, each in two partial sums. The updates."""
-    updates, last = 0, flat.shape[0] - 16
+    updates = 0
     for t in range(targets.shape[0]):
         start, stop, own = np.int64(starts[t]), np.int64(starts[t + 1]), targets[t]
-        left, right = lanes.load(flat, last), lanes.load(flat, last + 8)
-        more, most = lanes.nothing(), lanes.nothing()
-        size, other = 1.0, 0.0
-        j = start
-        while j + 2 <= stop:
-            at, value = 16 * np.int64(columns[np.uint64(j)]), values[np.uint64(j)]
-            left = lanes.plus_times(left, lanes.load(flat, at), value)
-            right = lanes.plus_times(right, lanes.load(flat, at + 8), value)
-            size += value * value
-            at, value = 16 * np.int64(columns[np.uint64(j + 1)]), values[np.uint64(j + 1)]
-            more = lanes.plus_times(more, lanes.load(flat, at), value)
-            most = lanes.plus_times(most, lanes.load(flat, at + 8), value)
-            other += value * value
-            j += 2
-        if j < stop:
-            at, value = 16 * np.int64(columns[np.uint64(j)]), values[np.uint64(j)]
-            left = lanes.plus_times(left, lanes.load(flat, at), value)
-            right = lanes.plus_times(right, lanes.load(flat, at + 8), value)
-            size += value * value
-        lanes.store(scores, 0, lanes.plus_times(left, more, 1.0))
-        lanes.store(scores, 8, lanes.plus_times(right, most, 1.0))
+        size = _score_sparse(values, columns, start, stop, flat, scores)
         rival = best_rival(scores, own, outputs)
         loss = 1.0 - scores[own] + scores[rival]
         if loss > 0.0:
             updates += 1
-            step = min(C, loss / (2.0 * (size + other)))
-            for j in range(start, stop):
-                at, value = 16 * np.int64(columns[np.uint64(j)]), values[np.uint64(j)]
-                flat[np.uint64(at + own)] += step * value
-                flat[np.uint64(at + rival)] -= step * value
-            flat[last + own] += step
-            flat[last + rival] -= step
+            step = min(C, loss / (2.0 * size))
+            _pull_apart_sparse(values, columns, start, stop, flat, own, rival, step)
     return updates
+
+
+@njit(**LOOP)
+def pegasos_in_batches(values, columns, starts, targets, flat, scores, rivals, outputs, lam):
+    """Pegasos in batches of as many as there are `rivals`, all scored before one moves. The updates."""
+    updates, batch = 0, rivals.shape[0]
+    for turn in range(-(-targets.shape[0] // batch)):
+        first, end = turn * batch, min((turn + 1) * batch, targets.shape[0])
+        for t in range(first, end):
+            own = targets[t]
+            _score_sparse(values, columns, np.int64(starts[t]), np.int64(starts[t + 1]), flat, scores)
+            rival = best_rival(scores, own, outputs)
+            moves = turn == 0 or scores[own] - scores[rival] < lam * turn
+            rivals[t - first] = rival if moves else -1
+        for t in range(first, end):
+            start, stop, rival = np.int64(starts[t]), np.int64(starts[t + 1]), rivals[t - first]
+            if rival >= 0:
+                updates += 1
+                _pull_apart_sparse(values, columns, start, stop, flat, targets[t], rival, 1.0 / batch)
+    return updates
+
+
+@njit(forceinline=True, **LOOP)
+def _score_sparse(values, columns, start, stop, flat, scores):
+    """All scores of a row; its length."""
+    last = flat.shape[0] - 16
+    left, right = lanes.load(flat, last), lanes.load(flat, last + 8)
+    more, most = lanes.nothing(), lanes.nothing()
+    size, other = 1.0, 0.0
+    j = start
+    while j + 2 <= stop:
+        at, value = 16 * np.int64(columns[np.uint64(j)]), values[np.uint64(j)]
+        left = lanes.plus_times(left, lanes.load(flat, at), value)
+        right = lanes.plus_times(right, lanes.load(flat, at + 8), value)
+        size += value * value
+        at, value = 16 * np.int64(columns[np.uint64(j + 1)]), values[np.uint64(j + 1)]
+        more = lanes.plus_times(more, lanes.load(flat, at), value)
+        most = lanes.plus_times(most, lanes.load(flat, at + 8), value)
+        other += value * value
+        j += 2
+    if j < stop:
+        at, value = 16 * np.int64(columns[np.uint64(j)]), values[np.uint64(j)]
+        left = lanes.plus_times(left, lanes.load(flat, at), value)
+        right = lanes.plus_times(right, lanes.load(flat, at + 8), value)
+        size += value * value
+    lanes.store(scores, 0, lanes.plus_times(left, more, 1.0))
+    lanes.store(scores, 8, lanes.plus_times(right, most, 1.0))
+    return size + other
+
+
+@njit(forceinline=True, **LOOP)
+def _pull_apart_sparse(values, columns, start, stop, flat, own, rival, step):
+    """The weights of two classes, the bias last."""
+    last = flat.shape[0] - 16
+    for j in range(start, stop):
+        at, value = 16 * np.int64(columns[np.uint64(j)]), values[np.uint64(j)]
+        flat[np.uint64(at + own)] += step * value
+        flat[np.uint64(at + rival)] -= step * value
+    flat[last + own] += step
+    flat[last + rival] -= step
 
 
 @njit(**LOOP)

@@ -68,6 +68,15 @@ def pegasos_in_batches_is_ours():
 
 
 @COMPARISONS.each()
+def pegasos_in_batches_of_several_classes_is_ours():
+    table = datasets.class_stream(42, 10, 200, per_row=7)
+    flat, arrays = classes.aligned(201, 16), sparse.arrays(table.X)
+    classes.pegasos_in_batches(*arrays, table.y, flat, np.zeros(16), np.zeros(7, np.int64), 10, 0.01)
+    model = om.Pegasos(lam=0.01, batch_size=7, **EXACT).partial_fit(table.X, table.y, classes=range(10))
+    yield flat.reshape(201, 16)[:, :10].T / 0.01 / 6, all_weights(model)
+
+
+@COMPARISONS.each()
 def pegasos_of_several_classes_is_ours():
     table = datasets.dense_stream(40, 0.5, columns=24)
     weights = classes.aligned(10, 32).reshape(10, 32)

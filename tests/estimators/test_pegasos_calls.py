@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import onmargin as om
 from onmargin.errors import BadInput
+from onmargin.learn.spaces.arrays import MOST_LINES
 
 from ..oracles_pegasos import crammer_singer, hypotheses, objective
 from ..soaking import either
@@ -73,6 +74,22 @@ def test_one_pass_is_any_split_into_blocks_bit_for_bit(kind, cuts, sparse):
             split.partial_fit(table[start:stop], Y[start:stop])
     same(whole, split)
     np.testing.assert_array_equal(whole.decision_function(table), split.decision_function(table))
+
+
+@pytest.mark.parametrize("sparse", [True, False], ids=["sparse", "dense"])
+@pytest.mark.parametrize("labels", ["two", "three"])
+@pytest.mark.parametrize("project", [False, True], ids=["", "ball"])
+def test_batches_of_more_moves_than_may_wait_bit_for_bit(labels, sparse, project):
+    """All the rounds at once, in which moves wait while there is room, and one by one, in which none does."""
+    rounds, batch = 2 * MOST_LINES + 90, MOST_LINES + 40
+    rows, y = np.resize(X, (rounds, 4)), np.resize({"two": Y, "three": THREE}[labels], rounds)
+    table, known = sp.csr_matrix(rows) if sparse else rows, np.unique(y)
+    whole = learner(batch_size=batch, project=project, classes=None).partial_fit(table, y, classes=known)
+    split = learner(batch_size=batch, project=project, classes=None)
+    for t in range(rounds):
+        split.partial_fit(table[t : t + 1], y[t : t + 1], classes=known)
+    same(whole, split)
+    assert whole.t_ == rounds and weights(whole).any()
 
 
 @every_kind

@@ -53,7 +53,7 @@ def bound_names(tree):
 def test_every_group_counts_from_0_without_gaps():
     for group in groups():
         assert [place for _, place in group] == list(range(len(group)))
-    assert len(groups()) == 10
+    assert len(groups()) == 12
 
 
 def test_every_place_has_a_meaning():

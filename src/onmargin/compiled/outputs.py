@@ -14,7 +14,7 @@ from numba.extending import overload
 from . import lanes
 from .by_class import add_by_class, add_score_by_class, score_by_class
 from .parts import OPTIONS, part
-from .rows import axpy, dot, foresee, item, leap, span, stretch
+from .rows import axpy, dot, foresee, item, leap, look_ahead, span, stretch
 
 _INLINED: Any = {**OPTIONS, "forceinline": True}
 
@@ -101,6 +101,7 @@ def _totals(rows, row, flat, width, group, beside):
     while j < stop:
         edge = stretch(rows, j, stop)
         while j + 2 <= edge:
+            look_ahead(rows, j)
             slot, value = item(rows, row, j)
             at = np.int64(slot) * width + group
             left = lanes.plus_times(left, lanes.load(flat, at), value)

@@ -11,6 +11,7 @@ import math
 from ..compiled.rows import bring
 from .losses import hinge as loss
 from .queries import always as ask
+from .spaces.arrays import nothing_waits as finish
 from .spaces.arrays import score_less_drift as mean
 from .spaces.linear import move, score, size
 from .steps import pa1 as step
@@ -33,7 +34,7 @@ from .vocabulary import (
 )
 
 SOON = 3  # so many rounds before its own a row out of order is asked of memory
-ROLES = ("decide", "demand", "wrong", "loss", "step", "score", "size", "move", "ask")
+ROLES = ("decide", "demand", "wrong", "loss", "step", "score", "size", "move", "finish", "ask")
 
 
 def learn(examples, space, hyper, clock, desk, trace, first, start, stop):
@@ -48,6 +49,7 @@ def learn(examples, space, hyper, clock, desk, trace, first, start, stop):
     scores, pull = desk.scores, desk.pull
     total = 0.0
     mistakes = errors = updates = 0
+    stopped = stop
     for t in range(start, stop):
         row, following = first + t, first + t + 1
         if order.size:
@@ -58,7 +60,8 @@ def learn(examples, space, hyper, clock, desk, trace, first, start, stop):
         now = Round(row, clock + 1, weight, chance[t] if chance.size else 0.0, following)
         score(space, rows, now, hyper, scores)
         if not math.isfinite(space.notes[0]):
-            return clock, t, total, mistakes, errors, updates
+            stopped = t
+            break
         guess = decide(scores, now, hyper)
         asked = seen and ask(space, scores, now, hyper)
         suffered = taken = 0.0
@@ -72,14 +75,16 @@ def learn(examples, space, hyper, clock, desk, trace, first, start, stop):
             if margin != math.inf:  # nothing is demanded of an empty or a full set of labels
                 suffered, slope = loss(margin, required)
             if not math.isfinite(suffered) or margin != margin:  # steps that feed on themselves
-                return clock - 1, t, total, mistakes, errors, updates
+                clock, stopped = clock - 1, t
+                break
             errors += margin <= 0.0
             if slope != 0.0:  # passive otherwise
                 length = size(space, rows, now, pull, hyper)
                 if length > TINY:  # an empty row moves nothing
                     taken = step(margin, suffered, slope, length, pull, now, hyper)
                     if not taken * taken * length <= hyper.numbers[FARTHEST]:
-                        return clock - 1, t, total, mistakes, errors, updates
+                        clock, stopped = clock - 1, t
+                        break
                     if taken != 0.0:
                         taken = move(space, rows, now, pull, taken, margin, hyper)
                         updates += taken != 0.0
@@ -89,8 +94,10 @@ def learn(examples, space, hyper, clock, desk, trace, first, start, stop):
             trace[t, TRACE_ASKED] = 1.0 if asked else (-1.0 if seen else 0.0)
             for k in range(trace.shape[1] - TRACED):
                 trace[t, TRACED + k] = scores[k]
-    hyper.numbers[PLAYED] = clock
-    return clock, stop, total, mistakes, errors, updates
+    finish(space, rows, hyper, clock)
+    if stopped == stop:
+        hyper.numbers[PLAYED] = clock
+    return clock, stopped, total, mistakes, errors, updates
 
 
 def learn_one(rows, target, space, hyper, clock, desk, targets, trace):

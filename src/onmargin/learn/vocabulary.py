@@ -124,6 +124,16 @@ REWARD_COUNT = 0  # rounds whose reward is known
 REWARD_SUM = 1  # what was earned in them
 REWARD_ESTIMATE = 2  # what the best class alone would have earned: rewards over P where it was played
 
+# A move that waits for the end of its mini-batch (lines of `late`)
+LATE_ROW = 0  # its row
+LATE_STEP = 1  # how far
+LATE_LENGTH = 2  # |x|^2
+LATE_BEGINS = 3  # 1 where it is the first of its batch
+
+# Pegasos' notes
+NOTED_LENGTH = 0  # |x|^2 of the row at hand
+NOTED_LATE = 1  # how many moves wait
+
 REMEMBERED = DECAY  # so many of `Hyper.numbers` are remembered, the others chosen
 
 

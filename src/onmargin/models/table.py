@@ -49,8 +49,9 @@ class Row(NamedTuple):
 
     def _roles(self) -> dict[str, Part]:
         decide, demand, wrong = self.task
-        score, size, move = self.space.score, self.space.size, self.space.move
-        parts = (decide, demand, wrong, self.loss, self.step, score, size, move, self.query)
+        space = self.space
+        moving = (space.score, space.size, space.move, space.finish)
+        parts = (decide, demand, wrong, self.loss, self.step, *moving, self.query)
         return dict(zip(rounds.ROLES, parts, strict=True))
 
     def learner(self) -> Part:

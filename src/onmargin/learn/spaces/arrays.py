@@ -17,7 +17,10 @@ from ...compiled.parts import Part, part
 from ..vocabulary import MEAN_AFTER
 
 SLOT, SQUARE, REACH, NOTE = "slot", "square", "reach", "note"
-MARK, LEDGER, LINE, ROWS = "mark", "ledger", "line", "rows"
+MARK, LEDGER, LINE, ROWS, LINES = "mark", "ledger", "line", "rows", "lines"
+
+MOST_LINES = 256  # moves that may wait
+MOST_PULLS = 2**18  # numbers that say where to
 
 
 class Field(NamedTuple):
@@ -31,7 +34,8 @@ class Field(NamedTuple):
 
     Kinds: a number per slot and output; a square per output; scratch of that size; two notes; one
     number per slot; a few numbers of the whole (their starts in `begins`); a line of one number per
-    output; one such line per row of the table being fitted (empty but then).
+    output; one such line per row of the table being fitted (empty but then); a line for each of some
+    moves that wait, as long as `begins` or a number per output.
     """
 
     kind: str
@@ -91,6 +95,11 @@ def less_drift(arrays, clock, hyper, weights):
 
 
 @part
+def nothing_waits(space, rows, hyper, clock):
+    """All that rounds moved has been moved."""
+
+
+@part
 def share_after(scores, now, hyper):
     """scores by w times 1 + 1 / T, where the average is that after each round."""
     if hyper.numbers[MEAN_AFTER] > 0.0:
@@ -110,6 +119,7 @@ class Space(NamedTuple):
 
     `mean` turns the scores just given into those of the average (None: it must be spelled out);
     `weights` and `average` spell out the weights that predict the next round, and their average;
+    `finish` makes the moves that a block of rounds left waiting, while its rows are at hand;
     `settle` puts sums right after the arrays took on another shape; `flat`: a score is <w, x>;
     `mergeable`: weights (and their drift) are all that is kept, so that models may be averaged;
     `starts_anywhere`: any weights may be gone on from (elsewhere they follow from other sums);
@@ -135,6 +145,7 @@ class Space(NamedTuple):
     local: Callable[..., bool] = never
     either_way: bool = False
     older: Callable[..., Any] | None = None
+    finish: Part = nothing_waits
 
 
 def padded(outputs: int, many: bool) -> int:
@@ -164,11 +175,13 @@ def shape_of(field: Field, start: Start) -> tuple[tuple[int, ...], str]:
     """The shape and the type of one array."""
     lines = (padded(start.outputs, start.many),) if start.many else ()
     empty = (field.wanted != "" and field.wanted not in start.wants) or (field.average and not start.average)
+    width = padded(start.outputs, start.many)
+    waiting = 0 if empty else max(1, min(MOST_LINES, MOST_PULLS // max(width, 1)))
     shapes = {
         NOTE: (2,), LEDGER: (len(field.begins),), MARK: (0 if empty else start.slots,), ROWS: (0, *lines),
-        LINE: (padded(start.outputs, start.many),),
+        LINE: (width,),
         SQUARE: (start.outputs, start.slots, start.slots), REACH: (start.outputs, start.slots),
-        SLOT: (0 if empty else start.slots, *lines),
+        SLOT: (0 if empty else start.slots, *lines), LINES: (waiting, len(field.begins) or width),
     }  # fmt: skip
     return shapes[field.kind], "float64" if field.exact or empty else start.dtype
 

@@ -3,8 +3,10 @@
 Nothing is ever shrunk: the factor follows from the round, so a step costs O(nonzeros). z is kept as
 sigma nu, because projecting w on a ball scales z; the average of w_1 .. w_T follows from
 a nu + drift = sum_t z_t / (t - 1), a by harmonic numbers. In mini-batches t counts batches, and a batch
-scores by nu as it found it: what it moves is put aside first (`before`, valid where `stamp` bears its number;
-a batch that begins with a dense row puts all of nu aside, and the last stamp says so: its number and a half).
+scores by nu as it found it: its moves wait (`late`) until it is over. Where a block of rounds ends before, or
+there is no room for more, they are made, and what they change is put aside (`before`, valid where `stamp`
+bears the batch's number; a batch that begins with a dense row puts all of nu aside, and the last stamp says
+so: its number and a half).
 Shalev-Shwartz, Singer, Srebro & Cotter 2011; the lazy forms are ours.
 """
 
@@ -17,8 +19,8 @@ import numpy as np
 
 from ...compiled.lanes import flattened
 from ...compiled.one_output import entry, pulled, put
-from ...compiled.outputs import add_rows, add_scores, score_round
-from ...compiled.parts import formula, part
+from ...compiled.outputs import add_rows, add_scores, score_round, squared
+from ...compiled.parts import formula, part, routine
 from ...compiled.rows import is_dense, item, span
 from ...compiled.stamped import copy_slot, score_stamped
 from ..series import harmonic
@@ -27,6 +29,12 @@ from ..vocabulary import (
     BATCH,
     FREE_BIAS,
     LAM,
+    LATE_BEGINS,
+    LATE_LENGTH,
+    LATE_ROW,
+    LATE_STEP,
+    NOTED_LATE,
+    NOTED_LENGTH,
     PEGASOS_LAST,
     PEGASOS_LENGTH,
     PEGASOS_MOVES,
@@ -38,7 +46,7 @@ from ..vocabulary import (
     SUFFIX_LATER,
     SUFFIX_NEXT,
 )
-from .arrays import LEDGER, MARK, NOTE, ROWS, SLOT, Field, Space
+from .arrays import LEDGER, LINES, MARK, NOTE, ROWS, SLOT, Field, Space
 from .linear import size
 
 LEAST_SIGMA = 0.01  # the least sigma
@@ -59,6 +67,8 @@ class Shrunk(NamedTuple):
     hits: np.ndarray  # coefficient of each row of the table being fitted
     ledger: np.ndarray
     notes: np.ndarray
+    late: np.ndarray  # moves that wait
+    pulls: np.ndarray  # and their directions
 
 
 FIELDS = {
@@ -72,6 +82,8 @@ FIELDS = {
     "hits": Field(ROWS),
     "ledger": Field(LEDGER, begins=(1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0), least=0.0),
     "notes": Field(NOTE),
+    "late": Field(LINES, wanted="batch", begins=(0.0, 0.0, 0.0, 0.0), scratch=True, follows=True),
+    "pulls": Field(LINES, wanted="batch", scratch=True, follows=True),
 }
 
 
@@ -143,19 +155,23 @@ def suffix_start(ledger, t, suffix, anchor):
 @part
 def score_sum(space, rows, now, t, scores):
     """scores[k] = <nu_k, x> as batch t found nu; returns |x|^2."""
-    last = space.stamp.shape[0] - 1
-    if not space.stamp.size or space.ledger[PEGASOS_LAST] != t:
+    last, waits = space.stamp.shape[0] - 1, space.notes[NOTED_LATE] > 0.0
+    if not space.stamp.size or space.ledger[PEGASOS_LAST] != t or (waits and is_dense(rows)):
         return score_round(rows, now, space.weights, scores)
+    if waits:  # (summed in the order in which it is where something is put aside)
+        return score_stamped(rows, now.row, space.weights, space.before, space.stamp, t, False, scores)
     if space.stamp[last] == t + WHOLE:
         return score_round(rows, now, space.before, scores)
-    return score_stamped(rows, now.row, space.weights, space.before, space.stamp, t, scores)
+    return score_stamped(rows, now.row, space.weights, space.before, space.stamp, t, True, scores)
 
 
 @part
 def score(space, rows, now, hyper, scores):
     """s_k = <prior_k + z_k / (lam (t - 1)), x>"""
     t = turn(now.clock, hyper.numbers[BATCH])
-    space.notes[0] = score_sum(space, rows, now, t, scores)
+    if t != space.ledger[PEGASOS_LAST] and space.notes[NOTED_LATE] > 0.0:
+        catch_up(space, rows, hyper, False)
+    space.notes[NOTED_LENGTH] = score_sum(space, rows, now, t, scores)
     factor = factor_at(space.ledger, t, hyper.numbers[RADIUS] * hyper.numbers[LAM], hyper.numbers[LAM])
     for k in range(hyper.outputs):
         scores[k] *= factor
@@ -256,25 +272,70 @@ def move(space, rows, now, pull, step, margin, hyper):
     begins = t > ledger[PEGASOS_LAST]
     if begins:
         begin_batch(weights, drift, ledger, t, reach)
-    far = step / ledger[PEGASOS_SIGMA]
+    length = space.notes[NOTED_LENGTH]
+    if not space.stamp.size:
+        change(space, rows, now.row, pull, step, length, hyper)
+        return step
+    waits = begins or space.notes[NOTED_LATE] > 0.0  # not where a block before has put aside for this batch
+    wait(space, now.row, pull, step, length, begins)
+    if not waits or space.notes[NOTED_LATE] == space.late.shape[0]:
+        catch_up(space, rows, hyper, True)
+    return step
+
+
+@part
+def wait(space, row, pull, step, length, begins):
+    """A move is made later, by `catch_up`."""
+    line = int(space.notes[NOTED_LATE])
+    late, later = space.late[line], space.pulls[line]
+    late[LATE_ROW], late[LATE_STEP], late[LATE_LENGTH] = row, step, length
+    late[LATE_BEGINS] = 1.0 if begins else 0.0
+    for k in range(pull.shape[0]):
+        later[k] = pull[k]
+    space.notes[NOTED_LATE] += 1.0
+
+
+@routine
+def catch_up(space, rows, hyper, goes_on):
+    """The moves that wait, in their order; where their batch goes on, what they change is put aside."""
+    t = space.ledger[PEGASOS_LAST]
+    for line in range(int(space.notes[NOTED_LATE])):
+        late, pull = space.late[line], space.pulls[line]
+        row = int(late[LATE_ROW])
+        if goes_on:
+            put_aside(rows, row, space.weights, space.before, space.stamp, t, late[LATE_BEGINS] > 0.0)
+        change(space, rows, row, pull, late[LATE_STEP], late[LATE_LENGTH], hyper)
+    space.notes[NOTED_LATE] = 0.0
+
+
+@part
+def finish(space, rows, hyper, clock):
+    """A block of rounds is over."""
+    if space.notes[NOTED_LATE] > 0.0:
+        t = turn(clock + 1, hyper.numbers[BATCH])
+        catch_up(space, rows, hyper, t == space.ledger[PEGASOS_LAST])
+
+
+@part
+def change(space, rows, row, pull, step, length, hyper):
+    """z_k += step pull[k] x, in the batch of the last move; `length` is |x|^2."""
+    ledger, reach = space.ledger, hyper.numbers[RADIUS] * hyper.numbers[LAM]
+    t, far = ledger[PEGASOS_LAST], step / ledger[PEGASOS_SIGMA]
     if reach < math.inf:
-        inner = ledger[PEGASOS_SIGMA] * pulled(rows, now.row, space.weights, pull)
-        ledger[PEGASOS_LENGTH] += 2.0 * step * inner + step * step * size(space, rows, now, pull, hyper)
-    if space.stamp.size:
-        put_aside(rows, now.row, space.weights, space.before, space.stamp, t, begins)
-    add_rows(rows, now.row, space.weights, pull, far)
+        inner = ledger[PEGASOS_SIGMA] * pulled(rows, row, space.weights, pull)
+        ledger[PEGASOS_LENGTH] += 2.0 * step * inner + step * step * (squared(pull) * length)
+    add_rows(rows, row, space.weights, pull, far)
     if reach < math.inf:
-        sum_anew(weights, ledger)
+        sum_anew(flattened(space.weights), ledger)
     if space.drift.size:
-        add_rows(rows, now.row, space.drift, pull, -ledger[PEGASOS_SPREAD] * far)
+        add_rows(rows, row, space.drift, pull, -ledger[PEGASOS_SPREAD] * far)
     if hyper.numbers[FREE_BIAS] > 0.0:
         spread, share = ledger[PEGASOS_SPREAD], 1.0 / (hyper.numbers[LAM] * t)
         move_free(space.weights, space.drift, spread, rows.bias * step, pull, hyper.outputs, t, share)
     if space.hits.size:
         for k in range(hyper.outputs):
             if pull[k] != 0.0:
-                put(space.hits, now.row, k, entry(space.hits, now.row, k) + step * pull[k])
-    return step
+                put(space.hits, row, k, entry(space.hits, row, k) + step * pull[k])
 
 
 @part
@@ -395,5 +456,5 @@ def from_pending(arrays):
 
 SHRUNK = Space(
     "shrunk", Shrunk, FIELDS, score, size, move, mean, spelled_out, averaged, settle, local=within_grid,
-    either_way=True, older=from_pending,
+    either_way=True, older=from_pending, finish=finish,
 )  # fmt: skip
