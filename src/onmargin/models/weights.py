@@ -239,10 +239,11 @@ class Model:
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """What a file must hold beside start, numbers and clock: facts, and arrays; scratch as zeros."""
-        fields, arrays = self.row.space.fields, self.space._asdict()
+        fields, written = self.row.space.fields, self.row.space.written
+        arrays = self.space if written is None else written(self.space, self.clock, self.hyper)
         return {}, {
             name: np.zeros_like(array) if storage.is_scratch(fields[name]) else np.asarray(array)
-            for name, array in arrays.items()
+            for name, array in arrays._asdict().items()
             if not fields[name].follows
         }
 

@@ -126,7 +126,8 @@ class Space(NamedTuple):
     `local(arrays, hyper, clock, count)`: do the next `count` rounds write to their own slots only (and to
     ledgers, scratch, and what follows)?
     `either_way`: may outputs lie one after the other too (`compiled.outputs`)?
-    `older(arrays)`: those of a file, which an earlier version may have written, as they are now.
+    `older(arrays)`: those of a file, which an earlier version may have written, as they are now;
+    `written(arrays, clock, hyper)`: the arrays as a file has them.
     """
 
     name: str
@@ -145,6 +146,7 @@ class Space(NamedTuple):
     local: Callable[..., bool] = never
     either_way: bool = False
     older: Callable[..., Any] | None = None
+    written: Callable[..., Any] | None = None
     finish: Part = nothing_waits
 
 

@@ -390,12 +390,17 @@ def mean(space, rows, now, hyper, scores):
         add_scores(rows, now.row, space.prior, scores, 1.0)
 
 
+def put_aside_in(arrays, t):
+    """Which slots of `before` hold what batch t found."""
+    return (arrays.stamp == t) | (arrays.stamp[-1] == t + WHOLE)
+
+
 def spelled_out(arrays, clock, hyper):
     """The weights that predict the next round."""
     t = turn(clock + 1, hyper.numbers[BATCH])
     own = arrays.weights.astype(np.float64)
     if arrays.stamp.size:
-        aside = (arrays.stamp == t) | (arrays.stamp[-1] == t + WHOLE)
+        aside = put_aside_in(arrays, t)
         own[aside] = arrays.before[aside]
     weights = (
         factor_at(arrays.ledger, t, hyper.numbers[RADIUS] * hyper.numbers[LAM], hyper.numbers[LAM]) * own
@@ -444,6 +449,17 @@ def within_grid(arrays, hyper, clock, count):
     return arrays.ledger[SUFFIX_NEXT] >= turn(clock + count, hyper.numbers[BATCH])
 
 
+def without_stale(arrays, clock, hyper):
+    """Zeros where a batch that is over put something aside: whether it did depends on how blocks were cut."""
+    if not arrays.stamp.size:
+        return arrays
+    t = turn(clock + 1, hyper.numbers[BATCH])
+    aside, stamp = put_aside_in(arrays, t), arrays.stamp
+    fresh = (stamp == t) | (stamp == t + WHOLE)
+    before = np.where(aside.reshape(aside.shape + (1,) * (arrays.before.ndim - 1)), arrays.before, 0.0)
+    return arrays._replace(before=before, stamp=np.where(fresh, stamp, 0.0))
+
+
 def from_pending(arrays):
     """A file's arrays; earlier ones held what the batch at hand had added, which `before` is nu without."""
     kept = dict(arrays)
@@ -456,5 +472,5 @@ def from_pending(arrays):
 
 SHRUNK = Space(
     "shrunk", Shrunk, FIELDS, score, size, move, mean, spelled_out, averaged, settle, local=within_grid,
-    either_way=True, older=from_pending, finish=finish,
+    either_way=True, older=from_pending, written=without_stale, finish=finish,
 )  # fmt: skip
