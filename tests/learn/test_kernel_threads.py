@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 import time
 from functools import partial
@@ -13,7 +15,9 @@ from sklearn.metrics.pairwise import rbf_kernel
 from threadpoolctl import threadpool_limits
 
 import onmargin as om
-from onmargin.models.kernel.products import ENOUGH, TILE, Works, sharing, threads_allowed
+from onmargin.compiled.threads import Works, threads_allowed
+from onmargin.models.kernel.products import ENOUGH, TILE, sharing
+from tests.soaking import either
 from tests.students import PLAIN
 
 DRAW = np.random.default_rng(0)
@@ -92,3 +96,45 @@ def test_an_average_of_the_stoptron_is_the_perceptrons_while_there_is_room(kerne
     assert stoptron.support_.tolist() == perceptron.support_.tolist()
     assert_allclose(stoptron.dual_coef_, perceptron.dual_coef_, rtol=1e-9, atol=1e-12)
     assert not np.allclose(stoptron.dual_coef_, np.sign(stoptron.dual_coef_))  # it is no last hypothesis
+
+
+STOPPED = """
+import random, signal
+import numpy as np, onmargin as om
+from onmargin.compiled.threads import threads_allowed
+from threadpoolctl import threadpool_limits
+
+def stop(*_):
+    raise KeyboardInterrupt
+
+signal.signal(signal.SIGALRM, stop)
+random.seed(0)
+draw = np.random.default_rng(0)
+X, y = draw.normal(size=(3300, 8)), draw.choice([-1, 1], 3300)
+made = om.PassiveAggressiveClassifier(kernel="rbf", gamma=5.0, C=0.3, classes=(-1, 1))
+with threadpool_limits(2, "blas"):
+    made.partial_fit(X[:3000], y[:3000])
+    whole = made.clone(include_attributes=True).partial_fit(X[3000:], y[3000:]).dual_coef_
+    answers, stopped = made.decision_function(X[:1200]), 0
+    while stopped < {count}:
+        model = made.clone(include_attributes=True)
+        try:
+            signal.setitimer(signal.ITIMER_REAL, 0.03 * random.random())
+            model.decision_function(X[:1200])
+            model.partial_fit(X[3000:], y[3000:])
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        except KeyboardInterrupt:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            stopped += 1
+        assert threads_allowed() == 2
+    assert np.array_equal(made.decision_function(X[:1200]), answers)
+    assert np.array_equal(made.partial_fit(X[3000:], y[3000:]).dual_coef_, whole)
+print("sound")
+"""
+
+
+def test_ctrl_c_leaves_no_thread_waiting_and_blas_its_threads():
+    """An executor's locks stayed taken now and then, for good; BLAS stayed at one thread."""
+    code = STOPPED.format(count=either(30, 500))
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=600)
+    assert done.stdout.split() == ["sound"], done.stderr

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from itertools import pairwise
+from queue import SimpleQueue
+from typing import Any, Generic, TypeVar
 
+import numpy as np
 from threadpoolctl import ThreadpoolController
+
+Found = TypeVar("Found")
 
 PAYS = 1_000_000  # multiplications for each thread: half a millisecond, beside which waking it is little
 
@@ -22,19 +27,70 @@ def blas() -> ThreadpoolController:
 
 
 @cache
-def pool(threads: int) -> ThreadPoolExecutor:
-    """So many threads that wait for work."""
-    return ThreadPoolExecutor(threads, thread_name_prefix="onmargin")
+def crew(threads: int) -> SimpleQueue[Callable[[], None]]:
+    """So many threads that do what is put here, and never end.
+
+    An executor waits at locks that Ctrl-C may leave taken, for good; a step of this queue is never half done.
+    """
+    given: SimpleQueue[Callable[[], None]] = SimpleQueue()
+    for _ in range(threads):
+        threading.Thread(target=_serve, args=(given,), name="onmargin", daemon=True).start()
+    return given
 
 
-_turn = threading.Lock()
+def _serve(given: SimpleQueue[Callable[[], None]]) -> None:
+    while True:
+        given.get()()
+
+
+class Works(Generic[Found]):
+    """Works that threads take one after the other, whoever waits for what they come to among them."""
+
+    def __init__(self, works: Sequence[Callable[[], Found]], threads: int) -> None:
+        self._left, self._count = deque(enumerate(works)), len(works)
+        self._done: SimpleQueue[tuple[int, Found | None, BaseException | None]] = SimpleQueue()
+        for _ in range(min(threads, len(works)) - 1):
+            crew(threads - 1).put(partial(self._help, np.geterr()))
+
+    def _next(self) -> tuple[int, Callable[[], Found]] | None:
+        try:
+            return self._left.popleft()
+        except IndexError:  # (another may have taken the last)
+            return None
+
+    def _help(self, told: Any) -> None:
+        """In another thread; of numbers that overflow it says what the caller's says."""
+        with np.errstate(**told):
+            for number, work in iter(self._next, None):
+                try:
+                    self._done.put((number, work(), None))
+                except BaseException as error:
+                    self._left.clear()
+                    self._done.put((number, None, error))
+
+    def results(self) -> list[Found]:
+        """What they came to, in their order. Where one fails, or Ctrl-C comes, no other is begun."""
+        found: dict[int, Any] = {}
+        try:
+            for number, work in iter(self._next, None):
+                found[number] = work()
+            while len(found) < self._count:
+                number, result, error = self._done.get()
+                if error is not None:
+                    raise error
+                found[number] = result
+        finally:
+            self._left.clear()
+        return [found[number] for number in range(self._count)]
+
+
+_turn: dict[str, object] = {}  # who shares
 
 
 def _forked() -> None:
-    """Threads do not live on in a forked process, nor does whoever held the lock."""
-    global _turn
-    pool.cache_clear()
-    _turn = threading.Lock()
+    """Threads do not live on in a forked process, nor does whoever shared."""
+    crew.cache_clear()
+    _turn.clear()
 
 
 if hasattr(os, "register_at_fork"):
@@ -48,15 +104,32 @@ def threads_allowed() -> int:
 
 @contextmanager
 def one_each() -> Iterator[bool]:
-    """BLAS has one thread meanwhile, while others share; False: somebody else shares already."""
-    if not _turn.acquire(blocking=False):
-        yield False
-        return
+    """BLAS has one thread meanwhile, while others share; False: somebody else shares already.
+
+    (A lock could stay taken, and what `limit` leaves half done is not undone, where Ctrl-C comes between.)
+    """
+    me, allowed = object(), list[tuple[Any, int]]()
     try:
-        with blas().limit(limits=1):
-            yield True
+        if _turn.setdefault("taken", me) is not me:
+            yield False
+            return
+        allowed = [(library, library.num_threads) for library in blas().lib_controllers]
+        _limit((library, 1) for library, _ in allowed)
+        yield True
     finally:
-        _turn.release()
+        if _turn.get("taken") is me:
+            try:
+                _limit(allowed)
+            except BaseException:
+                _limit(allowed)
+                raise
+            finally:
+                del _turn["taken"]
+
+
+def _limit(wanted: Iterable[tuple[Any, int]]) -> None:
+    for library, threads in wanted:
+        library.set_num_threads(threads)
 
 
 def in_threads(share: Callable[[int, int], int], count: int, work: int) -> int:
@@ -65,7 +138,10 @@ def in_threads(share: Callable[[int, int], int], count: int, work: int) -> int:
     if threads < 2:
         return share(0, count)
     ends = [count * number // threads for number in range(threads + 1)]
-    for (first, stop), done in zip(pairwise(ends), pool(threads).map(share, ends, ends[1:]), strict=True):
+    parts = list(pairwise(ends))
+    for (first, stop), done in zip(
+        parts, Works([partial(share, *part) for part in parts], threads).results(), strict=True
+    ):
         if done < stop - first:
             return first + done
     return count

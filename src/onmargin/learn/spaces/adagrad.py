@@ -190,7 +190,7 @@ def soft_apart(rows, row, k, threshold, delta, squares, weights):
 def score_soft(space, rows, now, hyper, scores):
     """s_k = <soft(theta_k), x>"""
     threshold, delta = threshold_at(now.clock, hyper), hyper.numbers[DELTA]
-    if space.squares.size:
+    if space.squares.size or hyper.outputs == 0:
         space.notes[0] = measure_row(rows, now.row)
         for k in range(hyper.outputs):
             scores[k] = soft_apart(rows, now.row, k, threshold, delta, space.squares, space.weights)

@@ -164,7 +164,8 @@ def spelled_score(space, rows, now, hyper, scores):
                 spell_slot(space.spelled, slot, k, theta, term(abs(theta), top, q), top, q)
     said = reading(top, ledger[NORM_SUM], fresh(ledger, hyper.numbers, hyper.outputs), q)
     shared = common(said, top, q, hyper.numbers[LINK_SCALE])
-    space.notes[0] = score_round(rows, now, space.spelled, scores)
+    length = score_round(rows, now, space.spelled, scores)
+    space.notes[0] = length if hyper.outputs else measure_row(rows, now.row)
     for k in range(hyper.outputs):
         scores[k] *= shared
 

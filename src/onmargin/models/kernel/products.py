@@ -8,17 +8,15 @@ itself running in one.
 from __future__ import annotations
 
 import threading
-from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import wait
 from contextlib import contextmanager
 from functools import partial
-from typing import Generic, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 
 from ...compiled.pairs import add_sums
-from ...compiled.threads import one_each, pool, threads_allowed
+from ...compiled.threads import Works, one_each, threads_allowed
 from ...kernels.base import Kernel, Pair
 from ...kernels.sides import Side
 from .vectors import Vectors
@@ -61,37 +59,6 @@ def sharing(kept: int) -> Iterator[int]:
         return
     with one_each() as alone:
         yield threads if alone else 1
-
-
-class Works(Generic[Found]):
-    """Works that threads take one after the other, whoever waits for the results among them."""
-
-    def __init__(self, works: list[Callable[[], Found]], threads: int) -> None:
-        self._left, self._found = deque(enumerate(works)), dict[int, Found]()
-        self._others = [pool(threads - 1).submit(quietly(self._take)) for _ in range(threads - 1)]
-
-    def _take(self) -> None:
-        while True:
-            try:
-                number, work = self._left.popleft()
-            except IndexError:  # (another may have taken the last)
-                return
-            try:
-                self._found[number] = work()
-            except BaseException:
-                self._left.clear()  # nobody begins another
-                raise
-
-    def results(self) -> list[Found]:
-        """In the order of the works."""
-        try:
-            self._take()
-            for other in self._others:
-                other.result()
-        finally:  # (where it fails, or Ctrl-C comes, others end what they are at)
-            self._left.clear()
-            wait([other for other in self._others if not other.cancel()])
-        return [found for _, found in sorted(self._found.items())]
 
 
 class Evaluator:
@@ -170,8 +137,7 @@ class Evaluator:
                 answer(self, some)
             return
         alone = Evaluator(self.kernels, self.constant)
-        for _ in pool(self.threads).map(quietly(lambda some: answer(alone, some)), blocks):
-            pass
+        Works([partial(answer, alone, some) for some in blocks], self.threads).results()
 
     def values(self, kept: Vectors, right: Side, out: np.ndarray) -> None:
         """out[j, i] = k(x_i, row j), for i among the kept; one kernel."""
@@ -200,13 +166,3 @@ class Evaluator:
 def _tiles(first: int, stop: int, size: int) -> Tiles:
     """Vectors first .. stop - 1, so many at a time."""
     return [(start, min(start + size, stop)) for start in range(first, stop, size)]
-
-
-def quietly(work: Callable[..., Found]) -> Callable[..., Found]:
-    """The same, what overflows found by its result: a thread of a pool has warnings of its own."""
-
-    def run(*given: object) -> Found:
-        with np.errstate(over="ignore", invalid="ignore"):
-            return work(*given)
-
-    return run
