@@ -128,6 +128,7 @@ def test_answering_changes_nothing_that_is_saved(make, tmp_path):
 @pytest.mark.parametrize("options", [{"l1": 0.1, "regularizer": "l2"}, {"regularizer": "pnorm"}], ids=str)
 def test_a_value_that_is_no_number_is_refused_before_there_are_labels_too(options):
     """A learner of label sets has no outputs then, and no score that would tell."""
-    model = om.FTRLClassifier(**options).learn_one({"a": 1.0}, {})
-    with pytest.raises(ValueError, match="'a' is nan"):
+    model = om.FTRLClassifier(**options)
+    model.learn_one({"a": 1.0}, {})
+    with pytest.raises(BadInput, match="'a' is nan"):
         model.predict_one({"a": float("nan")})
