@@ -10,10 +10,10 @@ from contextlib import contextmanager
 from functools import cache, partial
 from itertools import pairwise
 from queue import SimpleQueue
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar, cast
 
 import numpy as np
-from threadpoolctl import ThreadpoolController
+from threadpoolctl import LibController, ThreadpoolController
 
 Found = TypeVar("Found")
 
@@ -50,7 +50,7 @@ class Works(Generic[Found]):
         self._left, self._count = deque(enumerate(works)), len(works)
         self._done: SimpleQueue[tuple[int, Found | None, BaseException | None]] = SimpleQueue()
         for _ in range(min(threads, len(works)) - 1):
-            crew(threads - 1).put(partial(self._help, np.geterr()))
+            crew(threads - 1).put(partial(self._help, np.errstate(**np.geterr())))
 
     def _next(self) -> tuple[int, Callable[[], Found]] | None:
         try:
@@ -58,9 +58,9 @@ class Works(Generic[Found]):
         except IndexError:  # (another may have taken the last)
             return None
 
-    def _help(self, told: Any) -> None:
+    def _help(self, told: np.errstate) -> None:
         """In another thread; of numbers that overflow it says what the caller's says."""
-        with np.errstate(**told):
+        with told:
             for number, work in iter(self._next, None):
                 try:
                     self._done.put((number, work(), None))
@@ -70,7 +70,7 @@ class Works(Generic[Found]):
 
     def results(self) -> list[Found]:
         """What they came to, in their order. Where one fails, or Ctrl-C comes, no other is begun."""
-        found: dict[int, Any] = {}
+        found: dict[int, Found | None] = {}
         try:
             for number, work in iter(self._next, None):
                 found[number] = work()
@@ -81,7 +81,7 @@ class Works(Generic[Found]):
                 found[number] = result
         finally:
             self._left.clear()
-        return [found[number] for number in range(self._count)]
+        return [cast(Found, found[number]) for number in range(self._count)]
 
 
 _turn: dict[str, object] = {}  # who shares
@@ -108,7 +108,7 @@ def one_each() -> Iterator[bool]:
 
     (A lock could stay taken, and what `limit` leaves half done is not undone, where Ctrl-C comes between.)
     """
-    me, allowed = object(), list[tuple[Any, int]]()
+    me, allowed = object(), list[tuple[LibController, int]]()
     try:
         if _turn.setdefault("taken", me) is not me:
             yield False
@@ -127,7 +127,7 @@ def one_each() -> Iterator[bool]:
                 del _turn["taken"]
 
 
-def _limit(wanted: Iterable[tuple[Any, int]]) -> None:
+def _limit(wanted: Iterable[tuple[LibController, int]]) -> None:
     for library, threads in wanted:
         library.set_num_threads(threads)
 

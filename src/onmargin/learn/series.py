@@ -1,6 +1,7 @@
 """Sums of 1/s and 1/sqrt(s) up to n, without going over them: what lazy averages and schedules need.
 
-The first terms are added up, the rest is Euler and Maclaurin's expansion (exact to rounding).
+The first terms are added up, the rest is Euler and Maclaurin's expansion (exact to rounding). And the rounds
+from which averages of the last share of all may start.
 """
 
 from __future__ import annotations
@@ -39,3 +40,15 @@ def roots(n):
     tail = 1.0 / 384.0 - square * (1.0 / 1024.0 - square * 143.0 / 163840.0)
     tail = (1.0 / 24.0 - square * tail) / (n * root)
     return 2.0 * root + ZETA + 0.5 / root - tail
+
+
+@formula
+def grid_after(mark, suffix, anchor):
+    """The next round of the grid that suffix averages start from; each is 1 - suffix of the next."""
+    keep = 1.0 - suffix
+    if mark == 0.0:
+        return anchor * keep ** math.floor(1e-9 - math.log(anchor) / math.log(keep))
+    now = math.floor(mark + 1e-6)
+    while math.floor(mark + 1e-6) <= now:
+        mark /= keep
+    return mark

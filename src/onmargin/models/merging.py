@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ..learn.series import grid_after
 from ..learn.spaces import norms
 from ..learn.spaces.adagrad import threshold_at
 from ..learn.spaces.arrays import SQUARE
-from ..learn.spaces.pegasos import grid_after, turn
+from ..learn.spaces.pegasos import turn
 from ..learn.vocabulary import (
     ANCHOR,
     BAR,

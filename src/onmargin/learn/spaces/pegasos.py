@@ -23,7 +23,7 @@ from ...compiled.outputs import add_rows, add_scores, score_round, squared
 from ...compiled.parts import formula, part, routine
 from ...compiled.rows import is_dense, item, span
 from ...compiled.stamped import copy_slot, score_stamped
-from ..series import harmonic
+from ..series import grid_after, harmonic
 from ..vocabulary import (
     ANCHOR,
     BATCH,
@@ -122,18 +122,6 @@ def spread_at(ledger, t, reach):
         return ledger[PEGASOS_SPREAD]
     rounds = harmonic(t - 1.0) - harmonic(ledger[PEGASOS_LAST] - 1.0)
     return ledger[PEGASOS_SPREAD] + sigma_at(ledger, t, reach) * rounds
-
-
-@formula
-def grid_after(mark, suffix, anchor):
-    """The next round of the grid that suffix averages start from; each is 1 - suffix of the next."""
-    keep = 1.0 - suffix
-    if mark == 0.0:
-        return anchor * keep ** math.floor(1e-9 - math.log(anchor) / math.log(keep))
-    now = math.floor(mark + 1e-6)
-    while math.floor(mark + 1e-6) <= now:
-        mark /= keep
-    return mark
 
 
 @formula
