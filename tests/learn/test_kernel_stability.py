@@ -7,9 +7,9 @@ A projection solves K d = k for the vectors kept. How well is seen from outside:
 from __future__ import annotations
 
 import os
+import threading
 import tracemalloc
 import warnings
-from concurrent.futures import TimeoutError as TooLate
 
 import numpy as np
 import pytest
@@ -197,14 +197,19 @@ def test_first_row_far_away_does_not_blur_the_others():
 
 
 def test_threads_of_kernels_survive_a_fork():
-    """`multiprocessing` forks; a parent that answered with 2048 vectors or more has the pool already."""
-    threads.pool(2).submit(int).result()
+    """`multiprocessing` forks; a parent that answered with 2048 vectors or more has its threads already."""
+
+    def meet():  # ends where two threads are at it
+        both = threading.Barrier(2, timeout=60)
+        return len(threads.Works([both.wait, both.wait], 2).results()) - 2
+
+    meet()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
         child = os.fork()
     if child == 0:
         try:
-            os._exit(threads.pool(2).submit(int).result(timeout=60))
-        except TooLate:
+            os._exit(meet())
+        except threading.BrokenBarrierError:
             os._exit(1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
